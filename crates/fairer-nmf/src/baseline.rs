@@ -1,0 +1,191 @@
+//! Group baselines E_ℓ: what rank-r standard NMF of a group alone leaves (the paper's
+//! Algorithm 1: the mean error of T randomised runs).
+
+use crate::data::GroupedData;
+use crate::fit::{Context, Init, Progress, Scheme, run_once};
+use crate::random::{Purpose, Stream};
+use crate::stopping::Stopping;
+use crate::update::Update;
+use crate::{Element, Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where the E_ℓ come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Baseline {
+    /// Standard NMF of every group alone.
+    Estimate(Estimate),
+    /// Given by the caller, one per group in the order of the groups.
+    Given {
+        /// E_ℓ ≥ 0, in the units of ‖X_ℓ‖ after scaling.
+        errors: Vec<f64>,
+    },
+    /// E_ℓ = 0: the loss is the relative error.
+    Zero,
+}
+
+/// How E_ℓ follows from the errors of several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Summary {
+    /// Their mean, as in the paper.
+    Mean,
+    /// The lowest: closest to what the group could have alone.
+    Lowest,
+}
+
+/// How baselines are estimated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Number of runs T per group.
+    pub runs: usize,
+    /// The solver.
+    pub update: Update,
+    /// The start of every run.
+    pub init: Init,
+    /// When a run ends.
+    pub stopping: Stopping,
+    /// What E_ℓ is of the runs' errors.
+    pub summary: Summary,
+}
+
+impl Estimate {
+    /// The paper's: the mean of 5 runs of MU from random starts, tolerance 1e-4, at most 10,000
+    /// iterations.
+    #[must_use]
+    pub fn paper() -> Self {
+        Self {
+            runs: 5,
+            update: Update::Mu,
+            init: Init::Random,
+            stopping: Stopping::default(),
+            summary: Summary::Mean,
+        }
+    }
+
+    /// The lowest error of 5 runs of HALS with a tight tolerance: a better estimate of what the
+    /// group could have alone, and so a stricter loss.
+    #[must_use]
+    pub fn best() -> Self {
+        Self {
+            update: Update::Hals,
+            summary: Summary::Lowest,
+            stopping: Stopping { tolerance: 1e-6, max_iterations: 2_000, ..Stopping::default() },
+            ..Self::paper()
+        }
+    }
+}
+
+/// The baseline of one group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupBaseline {
+    /// E_ℓ.
+    pub error: f64,
+    /// The error every run left; empty where E_ℓ was given.
+    pub run_errors: Vec<f64>,
+}
+
+impl GroupBaseline {
+    /// Standard deviation of the runs' errors (divisor T − 1); none with fewer than two runs.
+    #[must_use]
+    pub fn spread(&self) -> Option<f64> {
+        let count = self.run_errors.len() as f64;
+        (count >= 2.0).then(|| {
+            let mean = self.run_errors.iter().sum::<f64>() / count;
+            let squares: f64 = self.run_errors.iter().map(|e| (e - mean) * (e - mean)).sum();
+            (squares / (count - 1.0)).sqrt()
+        })
+    }
+}
+
+/// The baselines of all groups, all runs of all groups in parallel.
+pub(crate) fn baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    seed: u64,
+    baseline: &Baseline,
+    context: &Context<'_>,
+) -> Result<Vec<GroupBaseline>> {
+    let groups = data.groups();
+    match baseline {
+        Baseline::Zero => Ok(groups
+            .iter()
+            .map(|_| GroupBaseline { error: 0.0, run_errors: Vec::new() })
+            .collect()),
+        Baseline::Given { errors } => given(data, errors),
+        Baseline::Estimate(estimate) => {
+            if estimate.runs == 0 {
+                return Err(Error::Parameter {
+                    name: "baseline runs",
+                    value: "0".to_owned(),
+                    expected: "at least one run is needed",
+                });
+            }
+            let total = groups.len() * estimate.runs;
+            let done = AtomicUsize::new(0);
+            let errors: Vec<f64> = (0..total)
+                .into_par_iter()
+                .map(|i| {
+                    let (group, run) = (i / estimate.runs, i % estimate.runs);
+                    let report = |_: &Progress<'_>| {
+                        let done = done.load(Ordering::Relaxed);
+                        (context.observer)(&Progress::Baselines { done, total })
+                    };
+                    let inner = Context { observer: &report, deadline: context.deadline };
+                    let error = one_run(data, group, run, rank, seed, estimate, &inner);
+                    done.fetch_add(1, Ordering::Relaxed);
+                    error
+                })
+                .collect();
+            Ok(errors
+                .chunks_exact(estimate.runs)
+                .map(|runs| GroupBaseline {
+                    error: match estimate.summary {
+                        Summary::Mean => runs.iter().sum::<f64>() / runs.len() as f64,
+                        Summary::Lowest => runs.iter().copied().fold(f64::INFINITY, f64::min),
+                    },
+                    run_errors: runs.to_vec(),
+                })
+                .collect())
+        }
+    }
+}
+
+fn one_run<T: Element>(
+    data: &GroupedData<'_, T>,
+    group: usize,
+    run: usize,
+    rank: usize,
+    seed: u64,
+    estimate: &Estimate,
+    context: &Context<'_>,
+) -> f64 {
+    let alone = data.only(group);
+    let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
+    let scheme = Scheme::standard(estimate.update);
+    let zero = [0.0];
+    run_once(&alone, rank, &estimate.init, 0, seed, scheme, &zero, &estimate.stopping, context)
+        .measured
+        .errors[0]
+}
+
+fn given<T: Element>(data: &GroupedData<'_, T>, errors: &[f64]) -> Result<Vec<GroupBaseline>> {
+    let groups = data.groups();
+    if errors.len() != groups.len() {
+        return Err(Error::Baseline {
+            reason: format!(
+                "{} values for {} groups: give one per group",
+                errors.len(),
+                groups.len()
+            ),
+        });
+    }
+    if let Some((g, e)) = groups.iter().zip(errors).find(|(_, e)| !(e.is_finite() && **e >= 0.0)) {
+        return Err(Error::Baseline {
+            reason: format!("group '{}' has {e}: must be finite and not negative", g.name),
+        });
+    }
+    Ok(errors.iter().map(|&error| GroupBaseline { error, run_errors: Vec::new() }).collect())
+}

@@ -1,0 +1,87 @@
+//! A lower bound on the worst loss that *any* rank-r model can have with given baselines.
+//!
+//! For weights w ≥ 0 with Σw = 1, every rank-r model, non-negative or not, has
+//! Σ w_ℓ f_ℓ² ≥ tail_r(w), the sum of all but the r largest eigenvalues of
+//! S(w) = Σ w_ℓ X_ℓᵀX_ℓ/N_ℓ² (Eckart and Young). A worst loss of t means f_ℓ ≤ t + e_ℓ with
+//! e_ℓ = E_ℓ/N_ℓ, so Σ w_ℓ(t + e_ℓ)² ≥ tail_r(w), which bounds t from below for every w; the best
+//! w is searched for. The search may be rough, since any w gives a valid bound, but the spectrum
+//! at the final w is computed exactly.
+
+mod search;
+
+use crate::Element;
+use crate::data::GroupedData;
+use search::Spectrum;
+use serde::{Deserialize, Serialize};
+
+/// The bound, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BoundReport {
+    /// No rank-r model has a worst loss below this.
+    pub value: Option<f64>,
+    /// The weights of the groups (sum 1) that give it: those that are hardest to serve together.
+    pub weights: Vec<f64>,
+    /// Why there is no bound.
+    pub absent: Option<String>,
+}
+
+impl BoundReport {
+    pub(crate) fn absent(reason: &str) -> Self {
+        Self { value: None, weights: Vec::new(), absent: Some(reason.to_owned()) }
+    }
+}
+
+/// Largest side of the spectral problem, min(m, n).
+const MAX_SIDE: usize = 3000;
+/// Largest number of entries of all the Gram matrices together (f64).
+const MAX_ENTRIES: usize = 1 << 26;
+/// Relative safety for rounding in the eigenvalues, which are of a matrix of trace 1.
+const ROUNDING: f64 = 1e-13;
+
+/// The bound for baselines `errors` (E_ℓ).
+pub fn global_bound<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    errors: &[f64],
+) -> BoundReport {
+    let groups = data.groups();
+    let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
+    let side = rows.min(data.features());
+    let entries = if rows < data.features() { rows * rows } else { groups.len() * side * side };
+    if side > MAX_SIDE || entries > MAX_ENTRIES {
+        return BoundReport::absent(&format!(
+            "the spectrum of a {side} x {side} problem with {} groups is beyond the size limit of the bound",
+            groups.len()
+        ));
+    }
+    let e: Vec<f64> = errors.iter().zip(groups).map(|(e, g)| e / g.norm()).collect();
+    // An error is never negative, so no loss is below −e_ℓ.
+    let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
+    let mut best = BoundReport { value: Some(trivial), weights: even(groups.len()), absent: None };
+    if rank >= side {
+        return best;
+    }
+    let spectrum = Spectrum::new(data, rank);
+    for weights in spectrum.search(&e) {
+        let Some(tail) = spectrum.exact_tail(&weights) else { continue };
+        let value = root(&weights, &e, (tail - ROUNDING * side as f64).max(0.0));
+        if best.value.is_none_or(|b| value > b) {
+            best.value = Some(value);
+            best.weights = weights;
+        }
+    }
+    best
+}
+
+fn even(groups: usize) -> Vec<f64> {
+    vec![1.0 / groups as f64; groups]
+}
+
+/// The t with Σ w(t + e)² = tail, or the trivial bound −min e where every t satisfies it. Σw = 1.
+fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
+    let mean: f64 = weights.iter().zip(e).map(|(w, e)| w * e).sum();
+    let square: f64 = weights.iter().zip(e).map(|(w, e)| w * e * e).sum();
+    let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
+    let discriminant = mean * mean - square + tail;
+    if discriminant <= 0.0 { trivial } else { (discriminant.sqrt() - mean).max(trivial) }
+}

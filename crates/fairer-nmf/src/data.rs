@@ -1,0 +1,367 @@
+//! Validated data: a non-negative matrix whose rows fall into groups.
+//!
+//! All checks of the data live here, so that the kernels behind it assume and do not check.
+
+mod csr;
+
+pub use csr::{Csr, Indices};
+
+use crate::{Element, Error, Result};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// A borrowed m×n matrix.
+#[derive(Clone, Debug)]
+pub enum Matrix<'a, T> {
+    /// Dense, with any strides: row-major, column-major or a slice of either.
+    Dense(ArrayView2<'a, T>),
+    /// Compressed sparse rows.
+    Sparse(Csr<'a, T>),
+}
+
+impl<'a, T> From<ArrayView2<'a, T>> for Matrix<'a, T> {
+    fn from(view: ArrayView2<'a, T>) -> Self {
+        Self::Dense(view)
+    }
+}
+
+impl<'a, T> From<Csr<'a, T>> for Matrix<'a, T> {
+    fn from(csr: Csr<'a, T>) -> Self {
+        Self::Sparse(csr)
+    }
+}
+
+impl<T: Element> Matrix<'_, T> {
+    /// Number of rows m.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.nrows(),
+            Self::Sparse(x) => x.rows(),
+        }
+    }
+
+    /// Number of columns n.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.ncols(),
+            Self::Sparse(x) => x.columns,
+        }
+    }
+
+    /// Calls `visit(column, value)` for every stored entry of a row.
+    pub(crate) fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, T)) {
+        match self {
+            Self::Dense(x) => x.row(row).iter().enumerate().for_each(|(j, &v)| visit(j, v)),
+            Self::Sparse(x) => x.for_each_in_row(row, visit),
+        }
+    }
+}
+
+/// One group: its name and its rows, in the order of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The label that its rows carry.
+    pub name: String,
+    /// Row numbers in the matrix, rising.
+    pub rows: Vec<usize>,
+    /// ‖X_ℓ‖² after scaling.
+    pub squared_norm: f64,
+}
+
+impl Group {
+    /// N_ℓ = ‖X_ℓ‖, positive by validation.
+    #[must_use]
+    pub fn norm(&self) -> f64 {
+        self.squared_norm.sqrt()
+    }
+}
+
+/// Non-negative data (m×n, borrowed) with every row in exactly one group.
+///
+/// Groups are sorted by name (numerically where all names are integers), so that the order of
+/// the rows does not matter.
+///
+/// ```
+/// use fairer_nmf::GroupedData;
+/// use ndarray::array;
+/// let x = array![[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]];
+/// let data = GroupedData::new(x.view(), &["b", "a", "b"])?;
+/// assert_eq!(data.groups()[1].rows, [0, 2]);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GroupedData<'a, T> {
+    pub(crate) matrix: Matrix<'a, T>,
+    pub(crate) groups: Vec<Group>,
+    /// Factor of every column, or none where features are taken as they are.
+    pub(crate) scale: Option<Vec<f64>>,
+    /// What a row's random numbers depend on; the row number where absent.
+    pub(crate) keys: Option<Vec<u64>>,
+}
+
+impl<'a, T: Element> GroupedData<'a, T> {
+    /// Takes a matrix and one label per row.
+    ///
+    /// # Errors
+    /// A negative, NaN or infinite entry, a wrong number of labels, a group of zeros only, or an
+    /// empty matrix.
+    pub fn new<L: AsRef<str>>(matrix: impl Into<Matrix<'a, T>>, labels: &[L]) -> Result<Self> {
+        let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+        names.sort_unstable_by(|a, b| by_number_or_name(a, b));
+        names.dedup();
+        let codes: Vec<usize> = labels
+            .iter()
+            .map(|label| {
+                names
+                    .binary_search_by(|name| by_number_or_name(name, label.as_ref()))
+                    .expect("every label is among the names collected from the labels")
+            })
+            .collect();
+        Self::with_codes(matrix, names.into_iter().map(str::to_owned).collect(), &codes)
+    }
+
+    /// Takes a matrix, the names of the groups in the wanted order, and for every row the number
+    /// of its group.
+    ///
+    /// # Errors
+    /// As [`GroupedData::new`]; also a group without rows, and a code that names no group.
+    pub fn with_codes(
+        matrix: impl Into<Matrix<'a, T>>,
+        names: Vec<String>,
+        codes: &[usize],
+    ) -> Result<Self> {
+        let matrix = matrix.into();
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        if rows == 0 || columns == 0 {
+            return Err(Error::EmptyMatrix { rows, columns });
+        }
+        if codes.len() != rows {
+            return Err(Error::LabelCount { labels: codes.len(), rows });
+        }
+        let mut groups: Vec<Group> = names
+            .into_iter()
+            .map(|name| Group { name, rows: Vec::new(), squared_norm: 0.0 })
+            .collect();
+        for (row, &code) in codes.iter().enumerate() {
+            let group = groups.get_mut(code).ok_or_else(|| Error::Parameter {
+                name: "group code",
+                value: code.to_string(),
+                expected: "a code is the number of a group, from 0",
+            })?;
+            group.rows.push(row);
+        }
+        if let Some(empty) = groups.iter().find(|g| g.rows.is_empty()) {
+            return Err(Error::EmptyGroup { group: empty.name.clone() });
+        }
+        check_entries(&matrix)?;
+        let mut data = Self { matrix, groups, scale: None, keys: None };
+        data.measure()?;
+        Ok(data)
+    }
+
+    /// All rows in one group called `all`: plain NMF.
+    ///
+    /// # Errors
+    /// As [`GroupedData::new`].
+    pub fn one_group(matrix: impl Into<Matrix<'a, T>>) -> Result<Self> {
+        let matrix = matrix.into();
+        let codes = vec![0; matrix.rows()];
+        Self::with_codes(matrix, vec!["all".to_owned()], &codes)
+    }
+
+    /// Scales every feature to unit ℓ2 norm over all rows (the paper's preprocessing) without
+    /// touching the data: the factors are folded into the dictionary. All-zero features keep
+    /// the factor 1.
+    ///
+    /// # Errors
+    /// A group whose entries all underflow to zero.
+    pub fn normalize_features(self) -> Result<Self> {
+        let sums = self.column_square_sums();
+        let scale = sums.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 1.0 }).collect();
+        self.with_scale(scale)
+    }
+
+    /// Multiplies column j by `scale[j]`, as remembered from other data.
+    ///
+    /// # Errors
+    /// A factor that is not positive and finite, or a number of factors other than n.
+    pub fn with_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        if scale.len() != self.features() {
+            return Err(Error::FeatureCount { found: self.features(), expected: scale.len() });
+        }
+        if let Some(bad) = scale.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
+            return Err(Error::Parameter {
+                name: "feature scale",
+                value: bad.to_string(),
+                expected: "scale factors must be positive and finite",
+            });
+        }
+        self.scale = Some(scale);
+        self.measure()?;
+        Ok(self)
+    }
+
+    /// Makes the random start of a row depend on `keys[row]` instead of the row number, so that
+    /// the same sample gets the same start wherever it stands.
+    ///
+    /// # Errors
+    /// A number of keys other than m.
+    pub fn with_row_keys(mut self, keys: Vec<u64>) -> Result<Self> {
+        if keys.len() != self.rows() {
+            return Err(Error::LabelCount { labels: keys.len(), rows: self.rows() });
+        }
+        self.keys = Some(keys);
+        Ok(self)
+    }
+
+    /// Number of rows m of the matrix.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    /// Number of features n.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// The groups, in their order in every result.
+    #[must_use]
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The factor of every feature, where features are scaled.
+    #[must_use]
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.scale.as_deref()
+    }
+
+    /// The matrix as given, before scaling.
+    #[must_use]
+    pub fn matrix(&self) -> &Matrix<'a, T> {
+        &self.matrix
+    }
+
+    /// ‖X‖² over all groups, after scaling.
+    #[must_use]
+    pub fn squared_norm(&self) -> f64 {
+        self.groups.iter().map(|g| g.squared_norm).sum()
+    }
+
+    pub(crate) fn key(&self, row: usize) -> u64 {
+        self.keys.as_ref().map_or(row as u64, |keys| keys[row])
+    }
+
+    /// The data with other groups over (a subset of) its rows; the caller guarantees that each
+    /// row is in one group at most and that no group is empty. A row may be drawn repeatedly
+    /// inside a group (bootstrap).
+    pub(crate) fn regrouped(&self, groups: Vec<(String, Vec<usize>)>) -> Result<Self> {
+        let mut data = Self {
+            matrix: self.matrix.clone(),
+            groups: groups
+                .into_iter()
+                .map(|(name, rows)| Group { name, rows, squared_norm: 0.0 })
+                .collect(),
+            scale: self.scale.clone(),
+            keys: self.keys.clone(),
+        };
+        data.measure()?;
+        Ok(data)
+    }
+
+    /// Group ℓ alone, with the same scaling.
+    pub(crate) fn only(&self, group: usize) -> Self {
+        Self {
+            matrix: self.matrix.clone(),
+            groups: vec![self.groups[group].clone()],
+            scale: self.scale.clone(),
+            keys: self.keys.clone(),
+        }
+    }
+
+    /// Squared norm of every row after scaling, in the order of the matrix.
+    pub(crate) fn row_squared_norm(&self, row: usize) -> f64 {
+        let mut sum = 0.0;
+        self.matrix.for_each_in_row(row, |j, x| {
+            let x = x.to_f64() * self.scale.as_ref().map_or(1.0, |s| s[j]);
+            sum += x * x;
+        });
+        sum
+    }
+
+    fn measure(&mut self) -> Result<()> {
+        let norms: Vec<f64> = self
+            .groups
+            .iter()
+            .map(|group| sum_in_chunks(&group.rows, |row| self.row_squared_norm(row)))
+            .collect();
+        for (group, squared_norm) in self.groups.iter_mut().zip(norms) {
+            if squared_norm <= 0.0 {
+                return Err(Error::ZeroGroup { group: group.name.clone() });
+            }
+            group.squared_norm = squared_norm;
+        }
+        Ok(())
+    }
+
+    fn column_square_sums(&self) -> Vec<f64> {
+        let rows: Vec<usize> = (0..self.rows()).collect();
+        rows.par_chunks(ROWS_PER_SUM)
+            .map(|chunk| {
+                let mut sums = vec![0.0; self.features()];
+                for &row in chunk {
+                    self.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
+                }
+                sums
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .reduce(|mut total, part| {
+                total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+                total
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// Rows of one partial sum: fixed, so that sums do not depend on the number of threads.
+const ROWS_PER_SUM: usize = 4096;
+
+/// Σ f(row) in a fixed order for any number of threads.
+pub(crate) fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let parts: Vec<f64> =
+        rows.par_chunks(ROWS_PER_SUM).map(|chunk| chunk.iter().map(|&row| f(row)).sum()).collect();
+    parts.into_iter().sum()
+}
+
+fn check_entries<T: Element>(matrix: &Matrix<'_, T>) -> Result<()> {
+    let rows: Vec<usize> = (0..matrix.rows()).collect();
+    let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
+        chunk.iter().find_map(|&row| {
+            let mut bad = None;
+            matrix.for_each_in_row(row, |column, x| {
+                let value = x.to_f64();
+                if !(value >= 0.0 && value.is_finite()) && bad.is_none() {
+                    bad = Some(Error::BadEntry { row, column, value });
+                }
+            });
+            bad
+        })
+    });
+    first_bad.map_or(Ok(()), Err)
+}
+
+fn by_number_or_name(a: &str, b: &str) -> Ordering {
+    match (a.parse::<i64>(), b.parse::<i64>()) {
+        (Ok(x), Ok(y)) => x.cmp(&y).then_with(|| a.cmp(b)),
+        // Numbers before words keeps the order total when labels are mixed.
+        (Ok(_), Err(_)) => Ordering::Less,
+        (Err(_), Ok(_)) => Ordering::Greater,
+        (Err(_), Err(_)) => a.cmp(b),
+    }
+}

@@ -1,0 +1,116 @@
+//! Everything that can go wrong, with what a user needs to act on it.
+
+use std::path::PathBuf;
+
+/// An error of this library: what was wrong, where, and what was expected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An entry of the data is negative, NaN or infinite.
+    #[error(
+        "entry at row {row}, column {column} is {value}: entries must be finite and not negative"
+    )]
+    BadEntry {
+        /// Row of the entry, from 0.
+        row: usize,
+        /// Column of the entry, from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// There is not one label per row.
+    #[error("{labels} group labels for {rows} rows: give one label per row")]
+    LabelCount {
+        /// Number of labels given.
+        labels: usize,
+        /// Number of rows of the data.
+        rows: usize,
+    },
+    /// A group was named, but no row belongs to it.
+    #[error("group '{group}' has no rows: leave it out or check its labels")]
+    EmptyGroup {
+        /// Name of the group.
+        group: String,
+    },
+    /// All entries of a group are zero, so no relative loss exists for it.
+    #[error(
+        "all entries of group '{group}' are zero, so its relative loss is undefined: leave the group out"
+    )]
+    ZeroGroup {
+        /// Name of the group.
+        group: String,
+    },
+    /// The matrix has no rows or no columns.
+    #[error("the matrix is {rows} x {columns}: at least one row and one column are needed")]
+    EmptyMatrix {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// A parameter is outside its range.
+    #[error("{name} is {value}: {expected}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// Something has another shape than the data or the model asks for.
+    #[error("{what} is {found_rows} x {found_columns}, expected {rows} x {columns}")]
+    Shape {
+        /// What has the wrong shape.
+        what: &'static str,
+        /// Rows found.
+        found_rows: usize,
+        /// Columns found.
+        found_columns: usize,
+        /// Rows expected.
+        rows: usize,
+        /// Columns expected.
+        columns: usize,
+    },
+    /// New data has another number of features than the model was fitted on.
+    #[error(
+        "the data has {found} features, the model has {expected}: give the columns the model was fitted on"
+    )]
+    FeatureCount {
+        /// Features of the data.
+        found: usize,
+        /// Features of the model.
+        expected: usize,
+    },
+    /// A sparse matrix contradicts itself.
+    #[error("malformed sparse matrix: {reason}")]
+    Sparse {
+        /// What is inconsistent, and where.
+        reason: String,
+    },
+    /// Given baselines do not fit the groups.
+    #[error("baseline errors: {reason}")]
+    Baseline {
+        /// What is wrong with which group.
+        reason: String,
+    },
+    /// A model file cannot be used.
+    #[error("{path}: {reason}")]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// `Result` with this library's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;

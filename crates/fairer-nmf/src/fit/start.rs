@@ -1,0 +1,144 @@
+//! Where a run begins.
+
+use crate::data::GroupedData;
+use crate::dictionary::Dictionary;
+use crate::pass::RowStep;
+use crate::random::{Purpose, Stream};
+use crate::update::Update;
+use crate::{Element, Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// How a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Init {
+    /// The measured best.
+    Auto,
+    /// W and H uniform on [0, 1), as in the paper.
+    Random,
+}
+
+/// A start given by the caller.
+///
+/// With `components` alone, every sample begins with its best coordinates; with
+/// `representation` alone, H is random where the method does not compute it first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Start {
+    /// H (r×n).
+    pub components: Option<Array2<f64>>,
+    /// W (m×r), rows in the order of the data.
+    pub representation: Option<Array2<f64>>,
+}
+
+impl Start {
+    pub(crate) fn check<T: Element>(&self, data: &GroupedData<'_, T>, rank: usize) -> Result<()> {
+        let expected = [
+            ("the start's components", &self.components, (rank, data.features())),
+            ("the start's representation", &self.representation, (data.rows(), rank)),
+        ];
+        for (what, factor, (rows, columns)) in expected {
+            let Some(factor) = factor else { continue };
+            if factor.dim() != (rows, columns) {
+                let (found_rows, found_columns) = factor.dim();
+                return Err(Error::Shape { what, found_rows, found_columns, rows, columns });
+            }
+            if let Some(bad) = factor.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
+                return Err(Error::Parameter {
+                    name: what,
+                    value: bad.to_string(),
+                    expected: "entries must be finite and not negative",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A made start: the factors, and what the first pass does with the rows.
+pub(crate) struct Begin<T> {
+    pub dictionary: Dictionary,
+    pub representation: Vec<T>,
+    pub step: RowStep,
+}
+
+pub(super) fn make<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    init: &Init,
+    restart: usize,
+    seed: u64,
+) -> Begin<T> {
+    match init {
+        Init::Random | Init::Auto => Begin {
+            dictionary: random_dictionary(rank, data.features(), restart, seed),
+            representation: random_representation(data, rank, restart, seed),
+            step: RowStep::Keep,
+        },
+    }
+}
+
+pub(super) fn given<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    seed: u64,
+    start: &Start,
+) -> Begin<T> {
+    let dictionary = match &start.components {
+        Some(h) => Dictionary::from_components(h.view()),
+        None => random_dictionary(rank, data.features(), 0, seed),
+    };
+    match &start.representation {
+        Some(w) => Begin {
+            dictionary,
+            representation: data
+                .groups()
+                .iter()
+                .flat_map(|g| &g.rows)
+                .flat_map(|&row| w.row(row).to_vec())
+                .map(T::from_f64)
+                .collect(),
+            step: RowStep::Keep,
+        },
+        None => from_dictionary(data, dictionary),
+    }
+}
+
+/// A start from a dictionary: every sample takes its best coordinates.
+pub(crate) fn from_dictionary<T: Element>(
+    data: &GroupedData<'_, T>,
+    dictionary: Dictionary,
+) -> Begin<T> {
+    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
+    let representation = vec![T::default(); rows * dictionary.rank];
+    Begin { dictionary, representation, step: RowStep::Update(Update::Nnls) }
+}
+
+fn random_dictionary(rank: usize, features: usize, restart: usize, seed: u64) -> Dictionary {
+    let purpose = Purpose::Components(restart as u64);
+    let values = (0..features as u64)
+        .flat_map(|j| {
+            let mut stream = Stream::new(seed, purpose, j);
+            (0..rank).map(move |_| stream.uniform())
+        })
+        .collect();
+    Dictionary { rank, features, values }
+}
+
+/// Uniform W: the numbers of a row depend on (seed, restart, key of the row) only.
+fn random_representation<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    restart: usize,
+    seed: u64,
+) -> Vec<T> {
+    let purpose = Purpose::Representation(restart as u64);
+    data.groups()
+        .iter()
+        .flat_map(|g| &g.rows)
+        .flat_map(|&row| {
+            let mut stream = Stream::new(seed, purpose, data.key(row));
+            (0..rank).map(move |_| T::from_f64(stream.uniform()))
+        })
+        .collect()
+}

@@ -1,0 +1,55 @@
+//! Group-fair non-negative matrix factorisation.
+//!
+//! Standard NMF (X ≈ WH) minimises the average error, so small or complex groups are often
+//! represented badly. This library measures what every group pays for sharing one dictionary and
+//! minimises the largest of these losses, after Kassab, George, Needell, Geng, Jafar Nia and Li,
+//! "Towards a Fairer Non-negative Matrix Factorization" (arXiv 2411.09847).
+//!
+//! ```
+//! use fairer_nmf::{GroupedData, Parameters, fit, silent};
+//! use ndarray::array;
+//!
+//! let x = array![[1.0, 0.0, 1.0], [0.9, 0.1, 1.0], [0.0, 2.0, 0.1], [0.3, 1.0, 0.0]];
+//! let data = GroupedData::new(x.view(), &["a", "a", "b", "b"])?;
+//! let fit = fit(&data, &Parameters::new(1), &silent)?;
+//! for group in &fit.model.groups {
+//!     println!("{}: error {:.3}, loss {:.3}", group.name, group.relative_error, group.loss);
+//! }
+//! println!("{}", fit.model.certificate());
+//! # Ok::<(), fairer_nmf::Error>(())
+//! ```
+//!
+//! The shape: rows are touched in one place, the pass, which leaves three small statistics per
+//! group; everything else (updates of the dictionary, weights, certificates) sees only those.
+
+mod baseline;
+mod bound;
+mod data;
+mod dictionary;
+mod element;
+mod error;
+mod fit;
+mod model;
+mod pass;
+mod random;
+mod simd;
+mod statistics;
+mod stopping;
+pub mod synthetic;
+mod update;
+mod weights;
+
+pub use baseline::{Baseline, Estimate, GroupBaseline, Summary};
+pub use bound::{BoundReport, global_bound};
+pub use data::{Csr, Group, GroupedData, Indices, Matrix};
+pub use element::Element;
+pub use error::{Error, Result};
+pub use fit::{
+    Fit, Init, Method, Observer, Parameters, Progress, Start, estimate_baselines, fit, fit_from,
+    silent,
+};
+pub use model::{GroupFit, Model, Warning};
+pub use statistics::Statistics;
+pub use stopping::{Change, Status, Stopping};
+pub use update::Update;
+pub use weights::WeightRule;

@@ -1,0 +1,249 @@
+//! The fitted model: what a fit leaves behind, and what new data needs of it.
+
+mod file;
+
+use crate::baseline::GroupBaseline;
+use crate::bound::BoundReport;
+use crate::data::{GroupedData, Matrix};
+use crate::dictionary::Dictionary;
+use crate::fit::{Parameters, in_row_order};
+use crate::pass::{self, RowStep};
+use crate::stopping::Status;
+use crate::update::Update;
+use crate::weights::largest;
+use crate::{Element, Error, Result};
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// What a fit means for one group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupFit {
+    /// The group's label.
+    pub name: String,
+    /// Its number of rows.
+    pub rows: usize,
+    /// N_ℓ = ‖X_ℓ‖ after scaling.
+    pub norm: f64,
+    /// E_ℓ and the runs behind it.
+    pub baseline: GroupBaseline,
+    /// R-Error ‖X_ℓ − W_ℓH‖/N_ℓ.
+    pub relative_error: f64,
+    /// R-Loss (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ.
+    pub loss: f64,
+    /// λ_ℓ: the share of the group in the last exact dictionary step (sum 1; even for the
+    /// other methods).
+    pub weight: f64,
+}
+
+/// Something a user should know about a fit that is not an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Warning {
+    /// The rank is larger than the matrix.
+    RankAboveMatrix {
+        /// The rank.
+        rank: usize,
+        /// min(m, n).
+        limit: usize,
+    },
+    /// The rank is not below a group's number of rows, so its baseline is zero by construction.
+    RankAboveGroup {
+        /// The rank.
+        rank: usize,
+        /// The group.
+        group: String,
+        /// Its number of rows.
+        rows: usize,
+    },
+    /// There is only one group: the fit is standard NMF.
+    OneGroup,
+    /// The run ended before it converged.
+    NotConverged {
+        /// How it ended.
+        status: Status,
+        /// After how many iterations the limit was set.
+        max_iterations: usize,
+    },
+}
+
+impl Warning {
+    pub(crate) fn of<T: Element>(
+        data: &GroupedData<'_, T>,
+        parameters: &Parameters,
+        status: Status,
+    ) -> Vec<Self> {
+        let rank = parameters.rank;
+        let limit = data.rows().min(data.features());
+        let mut warnings = Vec::new();
+        if rank > limit {
+            warnings.push(Self::RankAboveMatrix { rank, limit });
+        }
+        for g in data.groups().iter().filter(|g| g.rows.len() <= rank) {
+            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows.len() });
+        }
+        if data.groups().len() == 1 {
+            warnings.push(Self::OneGroup);
+        }
+        if status != Status::Converged {
+            let max_iterations = parameters.stopping.max_iterations;
+            warnings.push(Self::NotConverged { status, max_iterations });
+        }
+        warnings
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::RankAboveMatrix { rank, limit } => {
+                write!(
+                    f,
+                    "rank {rank} is larger than the matrix allows ({limit}): some topics are superfluous"
+                )
+            }
+            Self::RankAboveGroup { rank, group, rows } => write!(
+                f,
+                "group '{group}' has {rows} rows and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error"
+            ),
+            Self::OneGroup => write!(f, "there is one group only: this is standard NMF"),
+            Self::NotConverged { status, max_iterations } => match status {
+                Status::IterationLimit => write!(
+                    f,
+                    "not converged within {max_iterations} iterations: raise the limit or the tolerance"
+                ),
+                Status::TimeLimit => write!(f, "not converged within the time limit"),
+                _ => write!(f, "stopped before it converged"),
+            },
+        }
+    }
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// H (r×n), the dictionary; its rows are the topics. In scaled features where the data was
+    /// scaled.
+    pub components: Array2<f64>,
+    /// The groups, in their order.
+    pub groups: Vec<GroupFit>,
+    /// The parameters of the fit.
+    pub parameters: Parameters,
+    /// How the run ended.
+    pub status: Status,
+    /// Losses of the groups after every iteration of the kept run.
+    pub history: Vec<Vec<f64>>,
+    /// How far the last dictionary step was from its own optimum at the most, in units of loss.
+    /// It certifies that step, not the factorisation as a whole, which is not convex. Absent for
+    /// methods other than AM.
+    pub step_gap: Option<f64>,
+    /// The lower bound on the worst loss of any rank-r model with these baselines.
+    pub global_bound: BoundReport,
+    /// Factor of every feature, where the data was scaled; new data gets the same.
+    pub scale: Option<Vec<f64>>,
+    /// Names of the features, where the caller gave them.
+    pub feature_names: Option<Vec<String>>,
+    /// What a user should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Model {
+    /// Number of topics r.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.components.nrows()
+    }
+
+    /// Number of features n.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.components.ncols()
+    }
+
+    /// max_ℓ g_ℓ, the objective of Fairer-NMF.
+    #[must_use]
+    pub fn worst_loss(&self) -> f64 {
+        self.groups.iter().map(|g| g.loss).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The group with the largest loss.
+    #[must_use]
+    pub fn worst_group(&self) -> &GroupFit {
+        let losses: Vec<f64> = self.groups.iter().map(|g| g.loss).collect();
+        &self.groups[largest(&losses)]
+    }
+
+    /// Number of iterations of the kept run.
+    #[must_use]
+    pub fn iterations(&self) -> usize {
+        self.history.len()
+    }
+
+    /// How good the fit is, in one sentence.
+    #[must_use]
+    pub fn certificate(&self) -> String {
+        let worst = self.worst_loss();
+        let rank = self.rank();
+        match &self.global_bound {
+            BoundReport { value: Some(bound), .. } => {
+                format!("worst loss {worst:.4}; no rank-{rank} model can be below {bound:.4}")
+            }
+            BoundReport { absent: Some(reason), .. } => {
+                format!("worst loss {worst:.4}; no bound on rank-{rank} models: {reason}")
+            }
+            BoundReport { .. } => format!("worst loss {worst:.4}"),
+        }
+    }
+
+    /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares
+    /// solution. Needs no groups and never changes the model.
+    ///
+    /// # Errors
+    /// Another number of features than the model's, or a bad entry.
+    pub fn transform<'a, T: Element>(&self, matrix: impl Into<Matrix<'a, T>>) -> Result<Array2<T>> {
+        let matrix = matrix.into();
+        if matrix.columns() != self.features() {
+            return Err(Error::FeatureCount { found: matrix.columns(), expected: self.features() });
+        }
+        let zero = || Ok(Array2::from_elem((matrix.rows(), self.rank()), T::default()));
+        let data = match GroupedData::one_group(matrix.clone()) {
+            Ok(data) => data,
+            // Rows of zeros have zero coordinates; there is nothing to measure.
+            Err(Error::ZeroGroup { .. }) => return zero(),
+            Err(Error::EmptyMatrix { rows: 0, .. }) => return zero(),
+            Err(error) => return Err(error),
+        };
+        let data = match &self.scale {
+            Some(scale) => data.with_scale(scale.clone())?,
+            None => data,
+        };
+        Ok(project(&data, self.components.view()))
+    }
+
+    /// Writes the model to one safetensors file. The file appears whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<()> {
+        file::save(self, path.as_ref())
+    }
+
+    /// Reads a model that [`Model::save`] wrote.
+    ///
+    /// # Errors
+    /// A missing, truncated, foreign or newer file, each with its own sentence.
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
+        file::load(path.as_ref())
+    }
+}
+
+/// The best W (m×r, rows in the order of the data) for a dictionary.
+pub(crate) fn project<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+) -> Array2<T> {
+    let h = Dictionary::from_components(components);
+    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
+    let mut w = vec![T::default(); rows * h.rank];
+    pass::run(data, &h, RowStep::Update(Update::Nnls), &mut w);
+    in_row_order(data, &w, h.rank)
+}

@@ -1,0 +1,108 @@
+//! When a run ends, and how it ended.
+
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// What has to stand still for a run to have converged, group by group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// |Δ‖X_ℓ − W_ℓH‖| relative to itself: the paper's text.
+    Error,
+    /// |Δg_ℓ| relative to |g_ℓ|: the published code. Misbehaves near zero loss.
+    Loss,
+}
+
+/// The rules that end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// What is watched.
+    pub change: Change,
+    /// Largest relative change from one iteration to the next that counts as standing still.
+    pub tolerance: f64,
+    /// A group whose R-Error is below this counts as settled, whatever its change.
+    pub relative_error_below: Option<f64>,
+    /// A group whose loss is below this counts as settled, whatever its change.
+    pub loss_below: Option<f64>,
+    /// Iterations at the most.
+    pub max_iterations: usize,
+    /// Time at the most, for the whole fit, baselines included; checked once an iteration.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for Stopping {
+    fn default() -> Self {
+        Self {
+            change: Change::Error,
+            tolerance: 1e-4,
+            relative_error_below: None,
+            loss_below: None,
+            max_iterations: 10_000,
+            time_limit: None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The stopping rule was met.
+    Converged,
+    /// The iteration limit came first.
+    IterationLimit,
+    /// The time limit came first.
+    TimeLimit,
+    /// The callback asked to stop.
+    Stopped,
+}
+
+impl Status {
+    /// The name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::IterationLimit => "iteration-limit",
+            Self::TimeLimit => "time-limit",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// Errors and losses of all groups at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// ‖X_ℓ − W_ℓH‖.
+    pub errors: Vec<f64>,
+    /// Relative errors ‖X_ℓ − W_ℓH‖/N_ℓ.
+    pub relative_errors: Vec<f64>,
+    /// Losses (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ.
+    pub losses: Vec<f64>,
+}
+
+impl Measured {
+    pub fn worst(&self) -> f64 {
+        self.losses.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+impl Stopping {
+    pub(crate) fn deadline(&self, start: Instant) -> Option<Instant> {
+        self.time_limit.and_then(|limit| start.checked_add(limit))
+    }
+
+    /// Whether every group stands still between two iterations, or is settled.
+    pub(crate) fn met(&self, before: &Measured, now: &Measured) -> bool {
+        (0..now.losses.len()).all(|l| {
+            let settled = self.relative_error_below.is_some_and(|t| now.relative_errors[l] < t)
+                || self.loss_below.is_some_and(|t| now.losses[l] < t);
+            let (old, new) = match self.change {
+                Change::Error => (before.errors[l], now.errors[l]),
+                Change::Loss => (before.losses[l], now.losses[l]),
+            };
+            // `<=` so that a group fitted exactly, with 0 before and after, stands still.
+            settled || (new - old).abs() <= self.tolerance * old.abs()
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! The two synthetic data sets of the paper, drawn anew from a seed.
+
+use crate::random::{Purpose, Stream};
+use ndarray::Array2;
+
+/// Rows of every group.
+const ROWS: usize = 500;
+const FEATURES: usize = 12;
+/// Standard deviation of the noise in the second set.
+const NOISE: f64 = 0.1;
+
+/// Synthetic data set 1 (1000×12): "Low rank" draws its rows evenly from e1+e4, e2+e5, e3+e6,
+/// "High rank" from e7, …, e12. Two groups of 500 in orthogonal subspaces.
+///
+/// ```
+/// let (x, labels) = fairer_nmf::synthetic::first(0);
+/// assert_eq!(x.dim(), (1000, 12));
+/// assert_eq!(labels[0], "Low rank");
+/// ```
+#[must_use]
+pub fn first(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
+    let groups = [("Low rank", Rows::Pairs { first: 0 }), ("High rank", Rows::Singles)];
+    draw(seed, &groups)
+}
+
+/// Synthetic data set 2 (1500×12): groups 1 and 2 draw their rows from e1+e4, e2+e5, e3+e6, and
+/// group 2 has Gaussian noise (σ = 0.1, negative entries set to 0) on every entry; group 3 draws
+/// from e7+e10, e8+e11, e9+e12.
+///
+/// ```
+/// let (x, labels) = fairer_nmf::synthetic::second(0);
+/// assert_eq!(x.dim(), (1500, 12));
+/// assert_eq!(labels[1499], "Group 3");
+/// ```
+#[must_use]
+pub fn second(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
+    let groups = [
+        ("Group 1", Rows::Pairs { first: 0 }),
+        ("Group 2", Rows::NoisyPairs { first: 0 }),
+        ("Group 3", Rows::Pairs { first: 6 }),
+    ];
+    draw(seed, &groups)
+}
+
+#[derive(Clone, Copy)]
+enum Rows {
+    /// e_i + e_{i+3} for one of three i from `first`.
+    Pairs { first: usize },
+    /// The same with noise.
+    NoisyPairs { first: usize },
+    /// One of e7, …, e12.
+    Singles,
+}
+
+fn draw(seed: u64, groups: &[(&'static str, Rows)]) -> (Array2<f64>, Vec<&'static str>) {
+    let mut x = Array2::zeros((ROWS * groups.len(), FEATURES));
+    for (g, &(_, kind)) in groups.iter().enumerate() {
+        for i in 0..ROWS {
+            let mut stream = Stream::new(seed, Purpose::Synthetic(g as u64), i as u64);
+            let mut row = x.row_mut(g * ROWS + i);
+            match kind {
+                Rows::Singles => row[6 + stream.below(6)] = 1.0,
+                Rows::Pairs { first } | Rows::NoisyPairs { first } => {
+                    let at = first + stream.below(3);
+                    row[at] = 1.0;
+                    row[at + 3] = 1.0;
+                }
+            }
+            if let Rows::NoisyPairs { .. } = kind {
+                row.iter_mut().for_each(|v| *v = (*v + NOISE * stream.normal()).max(0.0));
+            }
+        }
+    }
+    (x, groups.iter().flat_map(|&(name, _)| [name; ROWS]).collect())
+}

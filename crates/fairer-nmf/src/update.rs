@@ -1,0 +1,49 @@
+//! The one kernel under both updates: minimise ½⟨F, FG⟩ − ⟨C, F⟩ over F ≥ 0, row by row.
+//!
+//! F is k×r, G is r×r, C is k×r. Rows: F = W_b, G = HHᵀ, C = X_bHᵀ. Dictionary: F = Hᵀ,
+//! G = Σ w_ℓ gram_ℓ, C = Σ w_ℓ cross_ℓᵀ.
+
+pub mod hals;
+pub mod mu;
+pub mod nnls;
+
+use serde::{Deserialize, Serialize};
+
+/// How a factor is updated when the other is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Update {
+    /// One multiplicative step.
+    Mu,
+    /// Several sweeps of hierarchical alternating least squares.
+    Hals,
+    /// The exact minimum.
+    Nnls,
+}
+
+/// Work space of the kernels, one per thread.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    nnls: nnls::Scratch,
+    row: Vec<f64>,
+}
+
+impl Update {
+    /// Improves (or solves) every row of `f` (k×r) for `g` (r×r) and `c` (k×r).
+    pub(crate) fn apply(
+        self,
+        g: &[f64],
+        c: &[f64],
+        f: &mut [f64],
+        r: usize,
+        scratch: &mut Scratch,
+    ) {
+        match self {
+            Self::Mu => mu::step(g, c, f, r, &mut scratch.row),
+            Self::Hals => hals::sweeps(g, c, f, r, &mut scratch.row),
+            Self::Nnls => {
+                nnls::solve(g, c, f, r, &mut scratch.nnls);
+            }
+        }
+    }
+}
