@@ -1,0 +1,96 @@
+//! A matrix with the names of its columns, the groups of its rows, and where it came from.
+
+use super::matrix::Matrix;
+use super::places::Places;
+
+/// What a file holds once it is read: a matrix, its names, its groups.
+#[derive(Debug)]
+pub struct Dataset {
+    /// One sample per row.
+    pub matrix: Matrix,
+    /// One name per column.
+    pub features: Vec<String>,
+    /// The group label of each row.
+    pub labels: Option<Vec<String>>,
+    /// What the user should know, such as rows left out for missing cells.
+    pub notes: Vec<String>,
+    pub(crate) origin: Origin,
+}
+
+/// Where the rows of a data set came from.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) path: String,
+    pub(crate) rows: RowOrigin,
+}
+
+#[derive(Debug)]
+pub(crate) enum RowOrigin {
+    /// Lines of a table that has `records` records, some of which may have been left out.
+    Lines { places: Places, records: usize },
+    /// Records of a table in a format without lines (Parquet).
+    Records { places: Places, records: usize },
+    /// Rows of a matrix.
+    Rows,
+    /// Documents, each a file.
+    Documents(Vec<String>),
+}
+
+impl Dataset {
+    /// A matrix read from a file without names: features are f0, f1, …
+    pub(crate) fn from_matrix(path: &str, matrix: Matrix) -> Dataset {
+        let features = (0..matrix.shape().1).map(|col| format!("f{col}")).collect();
+        Dataset {
+            matrix,
+            features,
+            labels: None,
+            notes: Vec::new(),
+            origin: Origin { path: path.into(), rows: RowOrigin::Rows },
+        }
+    }
+
+    /// Where an entry of the matrix stands in the input, in the user's terms:
+    /// file, line (the header is line 1) and column name, or row and column counted from 0.
+    pub fn describe_cell(&self, row: usize, col: usize) -> String {
+        let path = &self.origin.path;
+        let feature = self.features.get(col).map_or("?", String::as_str);
+        match &self.origin.rows {
+            RowOrigin::Lines { places, .. } => {
+                let line = places.find(row).map_or(0, |(_, line)| line);
+                format!("{path}, line {line}, column `{feature}`")
+            }
+            RowOrigin::Records { places, .. } => {
+                let record = places.find(row).map_or(row, |(record, _)| record);
+                format!("{path}, row {record} (counting from 0), column `{feature}`")
+            }
+            RowOrigin::Rows if feature == format!("f{col}") => {
+                format!("{path}, row {row}, column {col} (counting from 0)")
+            }
+            RowOrigin::Rows => {
+                format!("{path}, row {row}, column {col} (counting from 0), `{feature}`")
+            }
+            RowOrigin::Documents(names) => {
+                let name = names.get(row).map_or("?", String::as_str);
+                format!("{path}, document {name}, term `{feature}`")
+            }
+        }
+    }
+
+    /// How many records the file has, counting those that were left out.
+    pub(crate) fn records(&self) -> usize {
+        match &self.origin.rows {
+            RowOrigin::Lines { records, .. } | RowOrigin::Records { records, .. } => *records,
+            RowOrigin::Rows | RowOrigin::Documents(_) => self.matrix.shape().0,
+        }
+    }
+
+    /// Which record of the file a row is.
+    pub(crate) fn record(&self, row: usize) -> usize {
+        match &self.origin.rows {
+            RowOrigin::Lines { places, .. } | RowOrigin::Records { places, .. } => {
+                places.find(row).map_or(row, |(record, _)| record)
+            }
+            RowOrigin::Rows | RowOrigin::Documents(_) => row,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! JSON lines: one object a line; the columns are all keys, in the order they first appear.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::error::InputError;
+use super::plan::{Plan, Role};
+use super::table::{Number, Sink, Table};
+
+/// Parses JSON lines; `planner` turns the column names into roles.
+///
+/// A key that a line does not have is a missing cell, as is `null`.
+pub(crate) fn parse<T: Number>(
+    path: &str,
+    bytes: &[u8],
+    planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
+) -> Result<Table<T>, InputError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let objects = || {
+        let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
+        lines.filter(|(_, text)| !text.trim_ascii().is_empty())
+    };
+    let mut names = Vec::new();
+    let mut column = HashMap::new();
+    let mut records = 0;
+    for (line, object) in objects() {
+        for (key, _) in parse_line::<Entries<IgnoredAny>>(path, line, object)?.0 {
+            if !column.contains_key(&key) {
+                column.insert(key.clone(), names.len());
+                names.push(key);
+            }
+        }
+        records += 1;
+    }
+    if names.is_empty() {
+        return Err(InputError::Empty {
+            path: path.into(),
+            what: "one JSON object a line is expected".into(),
+        });
+    }
+
+    let plan = planner(names)?;
+    let mut numbers = vec![T::default(); records * plan.numbers];
+    let mut sink = Sink::new(&plan, &mut numbers);
+    let mut row = vec![Value::Null; plan.names.len()];
+    for (line, object) in objects() {
+        row.fill(Value::Null);
+        for (key, value) in parse_line::<Entries<Value>>(path, line, object)?.0 {
+            row[column[&key]] = value;
+        }
+        for (index, value) in row.iter().enumerate() {
+            put(&mut sink, index, plan.roles[index], value, line);
+        }
+        sink.end_row(line);
+    }
+    let part = sink.finish();
+    Table::new(plan, numbers, part)
+}
+
+fn put<T: Number>(sink: &mut Sink<'_, T>, column: usize, role: Role, value: &Value, line: u64) {
+    match (role, value) {
+        (Role::Unused, _) => {}
+        (_, Value::Null) => sink.missing(column, line),
+        (_, Value::String(text)) => sink.cell(column, text.as_bytes(), line),
+        (Role::Number(slot), Value::Number(number)) => match number.as_f64() {
+            Some(number) => sink.feature(slot, T::of(number)),
+            None => sink.cell(column, number.to_string().as_bytes(), line),
+        },
+        // Truth values, lists and objects: categories at best, never numbers.
+        (_, other) => sink.cell(column, other.to_string().as_bytes(), line),
+    }
+}
+
+fn parse_line<'a, L: Deserialize<'a>>(
+    path: &str,
+    line: u64,
+    text: &'a [u8],
+) -> Result<L, InputError> {
+    serde_json::from_slice(text).map_err(|error| InputError::BadLine {
+        path: path.into(),
+        line,
+        what: format!("not a JSON object ({error}); one object a line is expected"),
+    })
+}
+
+/// The keys and values of an object, in order; `IgnoredAny` values are skipped over.
+struct Entries<V>(Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Collect(PhantomData))
+    }
+}
+
+struct Collect<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for Collect<V> {
+    type Value = Entries<V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}

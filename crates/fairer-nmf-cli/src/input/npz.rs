@@ -1,0 +1,171 @@
+//! NumPy's `.npz`: a zip archive of `.npy` arrays; SciPy keeps sparse matrices in the same form.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+use super::error::InputError;
+use super::matrix::{Matrix, SparseMatrix};
+use super::npy;
+use super::options::Precision;
+
+/// Arrays that are taken for the matrix if several are there.
+const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
+
+/// An open archive.
+struct Archive<'a> {
+    path: &'a str,
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+}
+
+/// The matrix of an archive: SciPy's sparse one, the array called `member`, or the only matrix.
+pub(crate) fn read(
+    path: &str,
+    bytes: &[u8],
+    member: Option<&str>,
+    precision: Precision,
+) -> Result<Matrix, InputError> {
+    let mut archive = Archive::open(path, bytes)?;
+    let names = archive.names();
+    let has = |name: &str| names.iter().any(|known| known == name);
+    if member.is_none() && ["data", "shape", "format"].into_iter().all(has) {
+        return Ok(Matrix::Sparse(archive.sparse()?));
+    }
+    let name = match member {
+        Some(member) => member.to_string(),
+        None => archive.the_matrix(&names)?,
+    };
+    let array = archive.array(&name)?;
+    let dense = npy::matrix(&format!("{path}:{name}"), &array, precision)?;
+    Ok(Matrix::Dense(dense))
+}
+
+/// One array of an archive as group labels.
+pub(crate) fn labels(
+    path: &str,
+    bytes: &[u8],
+    member: Option<&str>,
+) -> Result<Vec<String>, InputError> {
+    let mut archive = Archive::open(path, bytes)?;
+    let names = archive.names();
+    let name = match (member, &names[..]) {
+        (Some(member), _) => member,
+        (None, [only]) => only,
+        (None, _) => {
+            return Err(InputError::WhichArray {
+                path: path.into(),
+                what: "has several arrays".into(),
+                arrays: names,
+            });
+        }
+    };
+    let array = archive.array(name)?;
+    npy::labels(&format!("{path}:{name}"), &array)
+}
+
+impl<'a> Archive<'a> {
+    fn open(path: &'a str, bytes: &'a [u8]) -> Result<Self, InputError> {
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| {
+            InputError::damaged(path, format!("it is not a whole zip archive ({e})"))
+        })?;
+        Ok(Archive { path, zip })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = self.zip.file_names();
+        let arrays = names.filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_string()));
+        let mut names: Vec<String> = arrays.collect();
+        names.sort();
+        names
+    }
+
+    /// The only matrix, or the one with a usual name.
+    fn the_matrix(&mut self, names: &[String]) -> Result<String, InputError> {
+        let mut matrices = Vec::new();
+        for name in names {
+            // An array of another kind (objects, say) may lie beside the matrix.
+            let array = self.array(name)?;
+            if npy::Header::parse(self.path, &array).is_ok_and(|header| header.is_matrix()) {
+                matrices.push(name.clone());
+            }
+        }
+        let usual = USUAL_NAMES.iter().find(|name| matrices.iter().any(|m| m == *name));
+        match (usual, &matrices[..]) {
+            (Some(usual), _) => Ok(usual.to_string()),
+            (None, [only]) => Ok(only.clone()),
+            (None, several) => Err(InputError::WhichArray {
+                path: self.path.into(),
+                what: match several {
+                    [] => "has no two-dimensional array of numbers".into(),
+                    _ => "has several matrices and none called X or arr_0".into(),
+                },
+                arrays: names.to_vec(),
+            }),
+        }
+    }
+
+    /// The bytes of one array.
+    fn array(&mut self, name: &str) -> Result<Vec<u8>, InputError> {
+        let names = self.names();
+        let mut file = self.zip.by_name(&format!("{name}.npy")).map_err(|e| match e {
+            zip::result::ZipError::FileNotFound => InputError::WhichArray {
+                path: self.path.into(),
+                what: format!("has no array `{name}`"),
+                arrays: names,
+            },
+            other => InputError::damaged(self.path, format!("its array `{name}`: {other}")),
+        })?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)
+            .map_err(|e| InputError::damaged(self.path, format!("its array `{name}`: {e}")))?;
+        Ok(bytes)
+    }
+
+    /// SciPy's `save_npz`: data, indices, indptr, shape, format.
+    fn sparse(&mut self) -> Result<SparseMatrix, InputError> {
+        let path = self.path;
+        let wrong = |what: &str| InputError::damaged(path, what);
+        let format = npy::strings(path, &self.array("format")?)?.concat();
+        let by_row = match format.as_str() {
+            "csr" => true,
+            "csc" => false,
+            other => {
+                return Err(InputError::Unsupported {
+                    path: path.into(),
+                    what: format!("a sparse matrix in the form {other}"),
+                    fix: "save it from SciPy after .tocsr() or .tocsc()".into(),
+                });
+            }
+        };
+        let mut size = |name: &str| npy::integers(path, &self.array(name)?);
+        let (shape, indptr, indices) = (size("shape")?, size("indptr")?, size("indices")?);
+        let values = npy::numbers(path, &self.array("data")?)?;
+        let [rows, cols] = shape[..] else {
+            return Err(wrong("its shape does not have two numbers"));
+        };
+        let fits = |n: i64| (0..=i64::from(i32::MAX)).contains(&n);
+        if !fits(rows) || !fits(cols) {
+            return Err(wrong("its shape is negative or above 2^31"));
+        }
+        let (lines, across) = if by_row { (rows, cols) } else { (cols, rows) };
+        let rising = indptr.windows(2).all(|pair| pair[0] <= pair[1]);
+        if indptr.len() as i64 != lines + 1
+            || indptr.first() != Some(&0)
+            || indptr.last() != Some(&(indices.len() as i64))
+            || indices.len() != values.len()
+            || !rising
+            || !indices.iter().all(|index| (0..across).contains(index))
+        {
+            return Err(wrong("its indptr, indices and data do not fit together"));
+        }
+        let mut entries = Vec::with_capacity(values.len());
+        for (line, bounds) in indptr.windows(2).enumerate() {
+            for at in bounds[0] as usize..bounds[1] as usize {
+                let (line, across) = (line as u32, indices[at] as u32);
+                let (row, col) = if by_row { (line, across) } else { (across, line) };
+                entries.push((row, col, values[at]));
+            }
+        }
+        Ok(SparseMatrix::from_entries(rows as usize, cols as usize, &entries))
+    }
+}

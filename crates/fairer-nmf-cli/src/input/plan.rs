@@ -1,0 +1,172 @@
+//! What each column of a table is for: decided from the header and the options, before parsing.
+
+use super::error::InputError;
+use super::options::{Missing, ReadOptions};
+
+/// Between the cells of the columns that make a group together.
+pub(crate) const GROUP_SEPARATOR: &str = " | ";
+
+/// What a column is for, with its place among the columns of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A feature: the n-th column of the matrix.
+    Number(usize),
+    /// A category (group or one-hot): the n-th list of words.
+    Word(usize),
+    /// A document, which may be empty: the n-th list of words.
+    Document(usize),
+    /// Not read.
+    Unused,
+}
+
+/// The roles of all columns of a table.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) path: String,
+    pub(crate) names: Vec<String>,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) missing: Missing,
+    /// How many columns are numbers, and how many lists of words there are.
+    pub(crate) numbers: usize,
+    pub(crate) words: usize,
+    /// Lists of words that make the groups.
+    pub(crate) groups: Vec<usize>,
+    /// Columns to be one-hot encoded, with their lists.
+    pub(crate) one_hot: Vec<(String, usize)>,
+    /// The list of documents.
+    pub(crate) document: Option<usize>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Plan {
+    /// Gives every column its role.
+    pub(crate) fn new(
+        path: &str,
+        names: Vec<String>,
+        options: &ReadOptions,
+    ) -> Result<Plan, InputError> {
+        let mut plan = Plan::unused(path, names, options.missing)?;
+        let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
+        for name in &options.group_by {
+            let column = plan.claim(name, "--group-by", &mut claimed)?;
+            let list = plan.add_words(column, Role::Word);
+            plan.groups.push(list);
+        }
+        for name in &options.one_hot {
+            let column = plan.claim(name, "--one-hot", &mut claimed)?;
+            let list = plan.add_words(column, Role::Word);
+            plan.one_hot.push((name.clone(), list));
+        }
+        if let Some(text) = &options.text {
+            let Some(name) = &text.column else {
+                return Err(InputError::BadOption {
+                    option: "--text",
+                    what: format!("which column of {path} holds the documents?"),
+                });
+            };
+            if !options.one_hot.is_empty() {
+                return Err(InputError::BadOption {
+                    option: "--one-hot",
+                    what: "with --text the features are the terms: leave one of the two out".into(),
+                });
+            }
+            let column = plan.claim(name, "--text", &mut claimed)?;
+            plan.document = Some(plan.add_words(column, Role::Document));
+        }
+        for name in &options.drop {
+            let column = plan.position(name, "--drop")?;
+            // A group column is no feature anyway, so dropping it too changes nothing.
+            if claimed[column] != Some("--group-by") {
+                plan.claim(name, "--drop", &mut claimed)?;
+            }
+        }
+        let free = (0..claimed.len()).filter(|&column| claimed[column].is_none());
+        let free: Vec<usize> = free.collect();
+        if plan.document.is_some() {
+            plan.note_ignored(&free);
+        } else {
+            for column in free {
+                plan.roles[column] = Role::Number(plan.numbers);
+                plan.numbers += 1;
+            }
+            if plan.numbers + plan.one_hot.len() == 0 {
+                return Err(InputError::NoFeatures { path: path.into() });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Reads one column as words and nothing else.
+    pub(crate) fn one_column(
+        path: &str,
+        names: Vec<String>,
+        column: &str,
+        option: &'static str,
+    ) -> Result<Plan, InputError> {
+        let mut plan = Plan::unused(path, names, Missing::Error)?;
+        let column = plan.position(column, option)?;
+        plan.add_words(column, Role::Word);
+        Ok(plan)
+    }
+
+    fn unused(path: &str, names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(InputError::DuplicateColumn { path: path.into(), column: pair[0].clone() });
+        }
+        Ok(Plan {
+            path: path.into(),
+            roles: vec![Role::Unused; names.len()],
+            names,
+            missing,
+            numbers: 0,
+            words: 0,
+            groups: Vec::new(),
+            one_hot: Vec::new(),
+            document: None,
+            notes: Vec::new(),
+        })
+    }
+
+    fn position(&self, name: &str, option: &'static str) -> Result<usize, InputError> {
+        let found = self.names.iter().position(|known| known == name);
+        found.ok_or_else(|| InputError::no_such_column(&self.path, name, option, &self.names))
+    }
+
+    fn claim(
+        &self,
+        name: &str,
+        option: &'static str,
+        claimed: &mut [Option<&'static str>],
+    ) -> Result<usize, InputError> {
+        let column = self.position(name, option)?;
+        match claimed[column].replace(option) {
+            None => Ok(column),
+            Some(first) => Err(InputError::ColumnUsedTwice {
+                path: self.path.clone(),
+                column: name.into(),
+                first,
+                second: option,
+            }),
+        }
+    }
+
+    fn add_words(&mut self, column: usize, role: fn(usize) -> Role) -> usize {
+        let list = self.words;
+        self.roles[column] = role(list);
+        self.words += 1;
+        list
+    }
+
+    fn note_ignored(&mut self, free: &[usize]) {
+        if free.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = free.iter().map(|&c| self.names[c].as_str()).collect();
+        self.notes.push(format!(
+            "with --text the features are the terms; not used: {}",
+            names.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,99 @@
+//! Documents to TF-IDF features, as scikit-learn's `TfidfVectorizer` makes them.
+
+mod tfidf;
+mod tokens;
+
+pub(crate) use tfidf::vectorize;
+pub(crate) use tokens::{decode, is_python_space, utf8};
+
+/// How documents become features; the default is scikit-learn's, which keeps every term.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextOptions {
+    /// The column of a table that holds the documents.
+    pub column: Option<String>,
+    /// Clean first: line ends and tabs to blanks, lower case, digits 0-9 out, then everything
+    /// out that is neither a word character nor white space (as the paper does).
+    pub clean: bool,
+    /// Lower case before looking for tokens.
+    pub lowercase: bool,
+    /// A regular expression (syntax of the regex crate) for tokens; its group, if it has one.
+    /// `None` is scikit-learn's `(?u)\b\w\w+\b`: two or more of what Python calls word
+    /// characters, which are letters, numbers (also ² and ½) and the underscore.
+    pub token_pattern: Option<String>,
+    /// Tokens to leave out.
+    pub stop_words: StopWords,
+    /// Keep this many terms, those that occur most often in all documents together. Ties are
+    /// broken by `prefer`, then alphabetically (by code point).
+    pub max_features: Option<usize>,
+    /// Terms that win ties at the `max_features` cut.
+    pub prefer: Vec<String>,
+    /// Leave out terms that are in fewer documents.
+    pub min_df: DocumentFrequency,
+    /// Leave out terms that are in more documents.
+    pub max_df: DocumentFrequency,
+    /// The terms to keep, in column order; the four options above then do nothing.
+    pub vocabulary: Option<Vec<String>>,
+    /// Multiply counts by ln(documents / documents with the term) + 1.
+    pub idf: bool,
+    /// As if one more document held every term: no division by zero.
+    pub smooth_idf: bool,
+    /// 1 + ln(count) in place of the count.
+    pub sublinear_tf: bool,
+    /// What every row is divided by.
+    pub norm: Norm,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        TextOptions {
+            column: None,
+            clean: false,
+            lowercase: true,
+            token_pattern: None,
+            stop_words: StopWords::None,
+            max_features: None,
+            prefer: Vec::new(),
+            min_df: DocumentFrequency::Count(1),
+            max_df: DocumentFrequency::Share(1.0),
+            vocabulary: None,
+            idf: true,
+            smooth_idf: true,
+            sublinear_tf: false,
+            norm: Norm::L2,
+        }
+    }
+}
+
+/// Words too common to tell documents apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum StopWords {
+    /// Leave nothing out.
+    #[default]
+    None,
+    /// 179 English words: the list of the NLTK stop-word corpus, from the Snowball project.
+    /// (scikit-learn's own `english` is another list.)
+    English,
+    /// A file with one word a line.
+    File(String),
+}
+
+/// A number of documents.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DocumentFrequency {
+    /// So many.
+    Count(usize),
+    /// A share of all, from 0 to 1.
+    Share(f64),
+}
+
+/// What the entries of a row are divided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Norm {
+    /// The root of the sum of squares.
+    #[default]
+    L2,
+    /// The sum of magnitudes.
+    L1,
+    /// Nothing.
+    None,
+}

@@ -1,0 +1,219 @@
+//! TF-IDF against scikit-learn, and the paper's 20 Newsgroups matrix.
+
+use std::fs;
+use std::path::Path;
+
+use fairer_nmf_cli::input::{
+    Dataset, DocumentFrequency, Matrix, Norm, ReadOptions, SparseMatrix, StopWords, TextOptions,
+    newsgroups, read,
+};
+use serde_json::Value;
+
+fn shared(name: &str) -> Option<String> {
+    let path = format!("{}/../../../shared/data/20newsgroups/{name}", env!("CARGO_MANIFEST_DIR"));
+    let there = Path::new(&path).exists();
+    if !there {
+        println!("skipped: {path} is not there");
+    }
+    there.then_some(path)
+}
+
+fn sparse(data: &Dataset) -> &SparseMatrix {
+    match &data.matrix {
+        Matrix::Sparse(sparse) => sparse,
+        Matrix::Dense(_) => panic!("sparse expected"),
+    }
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    let list = value.as_array().unwrap().iter();
+    list.map(|text| text.as_str().unwrap().to_string()).collect()
+}
+
+fn frequency(value: &Value) -> DocumentFrequency {
+    match value.as_u64() {
+        Some(count) => DocumentFrequency::Count(count as usize),
+        None => DocumentFrequency::Share(value.as_f64().unwrap()),
+    }
+}
+
+/// scikit-learn's options in our words; stop words go to a file.
+fn translate(options: &Value, stop_file: &Path) -> TextOptions {
+    let mut text = TextOptions { column: Some("text".into()), ..TextOptions::default() };
+    for (name, value) in options.as_object().unwrap() {
+        match name.as_str() {
+            "lowercase" => text.lowercase = value.as_bool().unwrap(),
+            "stop_words" => {
+                fs::write(stop_file, strings(value).join("\n")).unwrap();
+                text.stop_words = StopWords::File(stop_file.to_str().unwrap().into());
+            }
+            "min_df" => text.min_df = frequency(value),
+            "max_df" => text.max_df = frequency(value),
+            "max_features" => text.max_features = value.as_u64().map(|n| n as usize),
+            "vocabulary" => text.vocabulary = Some(strings(value)),
+            "use_idf" => text.idf = value.as_bool().unwrap(),
+            "smooth_idf" => text.smooth_idf = value.as_bool().unwrap(),
+            "sublinear_tf" => text.sublinear_tf = value.as_bool().unwrap(),
+            "norm" if value.is_null() => text.norm = Norm::None,
+            "norm" => text.norm = Norm::L1,
+            other => panic!("unknown option {other}"),
+        }
+    }
+    text
+}
+
+#[test]
+fn tfidf_equals_scikit_learn_for_every_option() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tfidf.json");
+    let fixture: Value = serde_json::from_slice(&fs::read(fixture).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("documents.jsonl");
+    let lines: Vec<String> = strings(&fixture["documents"])
+        .iter()
+        .map(|text| serde_json::json!({ "text": text }).to_string())
+        .collect();
+    fs::write(&path, lines.join("\n")).unwrap();
+    for case in fixture["cases"].as_array().unwrap() {
+        let text = translate(&case["options"], &folder.path().join("stop.txt"));
+        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let data = read(path.to_str().unwrap(), &options).unwrap();
+        assert_eq!(data.features, strings(&case["terms"]), "{}", case["options"]);
+        let matrix = sparse(&data);
+        for (row, expected) in case["rows"].as_array().unwrap().iter().enumerate() {
+            let expected: Vec<f64> =
+                expected.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+            let mut actual = vec![0.0; expected.len()];
+            let (columns, values) = matrix.row(row);
+            columns.iter().zip(values).for_each(|(c, v)| actual[*c as usize] = *v);
+            for (a, e) in actual.iter().zip(&expected) {
+                assert!((a - e).abs() < 1e-13, "{} row {row}", case["options"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_has_a_group_in_each_sub_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [
+        ("b/2", &b"red green"[..]),
+        ("a/10", b"red caf\xe9"),
+        ("a/1", b"blue blue"),
+        ("README", b"not a document"),
+    ] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let data = read(folder.path().to_str().unwrap(), &ReadOptions::default()).unwrap();
+    assert_eq!(data.features, ["blue", "café", "green", "red"]);
+    assert_eq!(data.labels.as_deref().unwrap(), ["a", "a", "b"]);
+    assert_eq!(sparse(&data).row(0), (&[0][..], &[1.0][..]));
+    assert!(data.describe_cell(1, 3).ends_with("document a/10, term `red`"));
+    assert_eq!(data.notes.len(), 2);
+}
+
+#[test]
+fn columns_beside_the_text_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, "id,g,text\n1,x,\"red, red\"\n2,y,\n").unwrap();
+    let options = ReadOptions {
+        group_by: vec!["g".into()],
+        text: Some(TextOptions { column: Some("text".into()), ..TextOptions::default() }),
+        ..ReadOptions::default()
+    };
+    let data = read(path.to_str().unwrap(), &options).unwrap();
+    assert_eq!(data.matrix.shape(), (2, 1));
+    assert_eq!(data.notes, ["with --text the features are the terms; not used: id"]);
+}
+
+/// Each column divided by its norm, as the paper does before anything else.
+fn scale_columns(matrix: &SparseMatrix) -> SparseMatrix {
+    let mut squares = vec![0.0; matrix.cols];
+    for (col, value) in matrix.indices.iter().zip(&matrix.values) {
+        squares[*col as usize] += value * value;
+    }
+    let mut scaled = matrix.clone();
+    for (col, value) in scaled.indices.iter().zip(&mut scaled.values) {
+        *value /= squares[*col as usize].sqrt();
+    }
+    scaled
+}
+
+fn assert_is_the_papers(data: &Dataset) {
+    let (Some(matrix), Some(terms), Some(rows)) =
+        (shared("20n_tfidf_1500x200.npz"), shared("20n_vocabulary.csv"), shared("20n_rows.csv"))
+    else {
+        return;
+    };
+    let expected = read(&matrix, &ReadOptions::default()).unwrap();
+    let (expected, actual) = (sparse(&expected), scale_columns(sparse(data)));
+    assert_eq!((actual.rows, actual.cols), (1500, 200));
+    assert_eq!(actual.indptr, expected.indptr);
+    assert_eq!(actual.indices, expected.indices);
+    let apart = actual.values.iter().zip(&expected.values).map(|(a, e)| (a - e).abs());
+    let worst = apart.fold(0.0, f64::max);
+    println!("largest difference from the paper's matrix: {worst:e}");
+    assert!(worst < 1e-12);
+    let labels = |path: &str, column: &str| {
+        let options = ReadOptions {
+            groups: Some(format!("{path}:{column}").parse().unwrap()),
+            ..ReadOptions::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let ones = folder.path().join("ones.csv");
+        let rows = fs::read_to_string(path).unwrap().lines().count();
+        fs::write(&ones, "1\n".repeat(rows)).unwrap();
+        read(ones.to_str().unwrap(), &options).unwrap().labels.unwrap()
+    };
+    assert_eq!(data.features, labels(&terms, "term"));
+    assert_eq!(data.labels.as_deref().unwrap(), labels(&rows, "group_name"));
+}
+
+#[test]
+fn newsgroups_from_the_archive_are_the_papers() {
+    if let Some(path) = shared("20news-bydate-train.tar.gz") {
+        let data = newsgroups::read(&path).unwrap();
+        assert_is_the_papers(&data);
+        assert!(data.describe_cell(0, 0).ends_with("document comp.windows.x/67372, term `able`"));
+    }
+}
+
+#[test]
+fn newsgroups_unpacked_are_the_papers() {
+    let Some(path) = shared("20news-bydate-train.tar.gz") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let packed = flate2::read::GzDecoder::new(fs::File::open(path).unwrap());
+    tar::Archive::new(packed).unpack(folder.path()).unwrap();
+    let path = folder.path().to_str().unwrap();
+    assert_is_the_papers(&newsgroups::read(path).unwrap());
+
+    fs::remove_file(folder.path().join("20news-bydate-train/comp.windows.x/67372")).unwrap();
+    let message = newsgroups::read(path).unwrap_err().to_string();
+    assert!(message.contains("has no post 20news-bydate-train/comp.windows.x/67372"), "{message}");
+}
+
+#[test]
+fn newsgroups_from_json_lines_are_the_papers() {
+    let Some(path) = shared("20n_subset_1500.jsonl.gz") else {
+        return;
+    };
+    for (column, clean) in [("clean", false), ("text", true)] {
+        let options = ReadOptions {
+            group_by: vec!["group".into()],
+            text: Some(TextOptions {
+                column: Some(column.into()),
+                clean,
+                ..newsgroups::paper_options()
+            }),
+            ..ReadOptions::default()
+        };
+        let mut data = read(&path, &options).unwrap();
+        let name = |label: &String| newsgroups::GROUPS[label.parse::<usize>().unwrap()].to_string();
+        data.labels = data.labels.map(|labels| labels.iter().map(name).collect());
+        assert_is_the_papers(&data);
+    }
+}
