@@ -1,0 +1,332 @@
+//! Made-up reports for the browser tests and for looking at: smooth functions
+//! of the group's number, no randomness.
+
+use fairer_nmf_report::*;
+
+/// Two groups, every section.
+pub fn demo() -> Report {
+    let groups = [("women", 97, 0.352), ("men", 206, 0.331)];
+    let mut report = build(&groups.map(|(n, rows, e)| (n.to_owned(), rows, e)), &features(), 4);
+    report.title = "Heart Disease by sex".into();
+    report.subtitle = "Audit of a rank-4 factorisation".into();
+    report
+}
+
+/// Sixty groups with names of many lengths and scripts, two of them small.
+pub fn sixty() -> Report {
+    let odd = [
+        "Ägäis und Süd\u{ad}griechenland",
+        "北海道・東北地方",
+        "المنطقة الشرقية (الأحساء)",
+        "Республика Северная Осетия — Алания",
+        "ירושלים והסביבה",
+        "Πελοπόννησος",
+        "A region whose name goes on and on, as names in official statistics often do, far beyond any column",
+        "हिमाचल प्रदेश",
+    ];
+    let groups: Vec<(String, usize, f64)> = (0..60)
+        .map(|i| {
+            let name = odd
+                .get(i / 7)
+                .filter(|_| i % 7 == 3)
+                .map_or_else(|| format!("Region {:02}", i + 1), |n| (*n).to_owned());
+            let rows = if i % 29 == 28 { 14 } else { 40 + (i * 7919) % 900 };
+            (name, rows, 0.55 + 0.12 * wave(i, 0.37))
+        })
+        .collect();
+    let mut report = build(&groups, &features(), 12);
+    report.title = "Household survey, 60 regions".into();
+    report.subtitle = "Audit of a rank-12 factorisation".into();
+    report
+}
+
+/// Every text in the report tries to break out.
+pub fn hostile() -> Report {
+    let names = [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(2)>",
+        "'; document.title='owned'; //",
+        "</script><script>document.title='owned'</script>",
+        "</style><style>body{display:none}</style>",
+        "<!-- --> ]]> &lt;b&gt; &amp; \u{0}\u{1}\u{b}",
+        "\u{202e}desrever\u{202c} {{7*7}} ${7*7}",
+        "</svg></title></textarea><iframe srcdoc='<script>top.document.title=1</script>'>",
+        "javascript:alert(3)\" onmouseover=\"alert(4)",
+        "   ",
+    ];
+    let groups: Vec<_> = names
+        .iter()
+        .enumerate()
+        .map(|(i, n)| ((*n).to_owned(), 30 + 11 * i, 0.4 + 0.01 * i as f64))
+        .collect();
+    let bad: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+    let mut report = build(&groups, &bad, 5);
+    report.title = names[0].into();
+    report.subtitle = names[1].into();
+    report.generated = names[3].into();
+    report.command = Some(names[7].into());
+    report.settings = names.map(|n| Setting { name: n.into(), value: n.into() }).to_vec();
+    report.notes = bad.clone();
+    report.warnings = bad.clone();
+    let renamed: Vec<(String, String)> =
+        report.models.iter().zip(names).map(|(m, n)| (m.name.clone(), n.to_owned())).collect();
+    rename_models(&mut report, &renamed);
+    for (topic, name) in report.topics.iter_mut().flat_map(|t| &mut t.topics).zip(names) {
+        topic.name = name.into();
+        topic.matched = Some(TopicMatch { topic: name.into(), similarity: 0.5 });
+    }
+    if let Some(real) = &mut report.is_it_real {
+        real.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
+    }
+    if let Some(quality) = &mut report.quality {
+        quality.sentence = Some(names[3].into());
+        for fit in &mut quality.fits {
+            fit.status = names[4].into();
+            fit.converged = false;
+        }
+    }
+    report
+}
+
+fn rename_models(report: &mut Report, names: &[(String, String)]) {
+    let new = |old: &mut String| {
+        if let Some((_, to)) = names.iter().find(|(from, _)| from == old) {
+            *old = to.clone();
+        }
+    };
+    report.models.iter_mut().for_each(|m| new(&mut m.name));
+    report.is_it_real.iter_mut().flat_map(|r| &mut r.evidence).for_each(|e| new(&mut e.model));
+    report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
+    report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
+}
+
+fn features() -> Vec<String> {
+    let names = [
+        "age",
+        "resting blood pressure",
+        "cholesterol",
+        "max heart rate",
+        "ST depression",
+        "vessels",
+        "chest pain",
+        "exercise angina",
+        "thalassaemia",
+        "fasting sugar",
+        "rest ECG",
+        "ST slope",
+    ];
+    names.map(str::to_owned).to_vec()
+}
+
+/// A value between −1 and 1 that looks unordered.
+fn wave(i: usize, pitch: f64) -> f64 {
+    (1.7 + 12.9898 * pitch * i as f64).sin()
+}
+
+const STANDARD: &str = "Standard NMF";
+const FAIRER: &str = "Fairer-NMF (AM)";
+
+fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> Report {
+    let standard = |i: usize| match groups.len() {
+        2 => [0.071, 0.023][i],
+        _ => 0.062 + 0.042 * wave(i, 0.61),
+    };
+    let fairer = |i: usize| 0.047 - 0.002 * (1.0 + wave(i, 0.23)) * f64::from(u8::from(i > 1));
+    let outcomes: Vec<GroupOutcome> = groups
+        .iter()
+        .enumerate()
+        .map(|(i, (name, rows, baseline))| GroupOutcome {
+            name: name.clone(),
+            rows: *rows,
+            norm: Some((*rows as f64).sqrt() * 0.21),
+            baseline_error: *baseline,
+            baseline_std: Some(0.0012 + 0.0008 * wave(i, 0.9)),
+            small_group: *rows < 2 * rank,
+            results: [standard(i), fairer(i)]
+                .map(|loss| ModelResult { relative_error: baseline + loss, loss })
+                .to_vec(),
+        })
+        .collect();
+    let text = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
+    Report {
+        title: "Sample".into(),
+        generated: "made-up numbers, for looking at the page".into(),
+        command: Some(format!(
+            "fairer-nmf audit data.csv --groups region --rank {rank} --seed 1 --report report.html"
+        )),
+        data: DataSummary {
+            rows: groups.iter().map(|g| g.1).sum(),
+            features: 13,
+            groups: groups.len(),
+            density: Some(0.83),
+            normalized: true,
+        },
+        settings: vec![
+            text("rank", &rank.to_string()),
+            text("seed", "1"),
+            text("tolerance", "1e-4"),
+            text("method", "AM"),
+        ],
+        models: [(STANDARD, 0.401), (FAIRER, 0.409)]
+            .map(|(name, e)| ModelSummary { name: name.into(), rank, total_error: Some(e) })
+            .to_vec(),
+        is_it_real: Some(evidence(&outcomes)),
+        cost: Some(cost(&outcomes)),
+        quality: Some(quality(rank, &outcomes)),
+        ranks: Some(ranks(groups)),
+        topics: Some(topics(groups, features, rank)),
+        who_pays: WhoPays { baseline_runs: 5, groups: outcomes },
+        warnings: Vec::new(),
+        notes: vec!["The numbers of this page are made up.".into()],
+        ..Report::default()
+    }
+}
+
+fn evidence(outcomes: &[GroupOutcome]) -> IsItReal {
+    let mut evidence = Vec::new();
+    for (i, group) in outcomes.iter().enumerate() {
+        for (m, model) in [STANDARD, FAIRER].into_iter().enumerate() {
+            let result = group.results[m];
+            let half = 0.16 / (group.rows as f64).sqrt();
+            let around = |v: f64| Some(Interval { lo: v - half, hi: v + 1.1 * half });
+            evidence.push(Evidence {
+                group: group.name.clone(),
+                model: model.into(),
+                relative_error: around(result.relative_error),
+                loss: around(result.loss),
+                p_value: Some(
+                    if m == 0 && result.loss > if outcomes.len() == 2 { 0.05 } else { 0.1 } {
+                        0.001
+                    } else {
+                        0.5 + 0.45 * wave(i, 0.7)
+                    },
+                ),
+                held_out_loss: Some(result.loss - 0.01),
+            });
+        }
+    }
+    IsItReal {
+        level: 0.95,
+        draws: 2000,
+        mode: BootstrapMode::DictionaryFixed,
+        permutation: Some(Permutation {
+            draws: 999,
+            tested: "each group’s loss with that of random groups of its size".into(),
+        }),
+        evidence,
+    }
+}
+
+fn cost(outcomes: &[GroupOutcome]) -> Cost {
+    let changes = outcomes.iter().enumerate().map(|(i, g)| {
+        let change = g.results[1].relative_error - g.results[0].relative_error;
+        Change {
+            group: g.name.clone(),
+            change,
+            share_of_samples_worse: Some(
+                (0.5 + 9.0 * change + 0.05 * wave(i, 0.3)).clamp(0.0, 1.0),
+            ),
+        }
+    });
+    let largest = |m: usize| outcomes.iter().map(|g| g.results[m].loss).fold(f64::MIN, f64::max);
+    let (start, end) = (largest(0), largest(1));
+    let curve = (0..=10).map(|k| {
+        let alpha = f64::from(k) / 10.0;
+        TradeOffPoint {
+            alpha,
+            total_error: 0.401 + 0.008 * alpha.powi(3),
+            worst_loss: start + (end - start) * alpha.powf(0.6),
+        }
+    });
+    Cost { curve: curve.collect(), changes: changes.collect(), share_of_samples_worse: Some(0.56) }
+}
+
+fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
+    let largest = |m: usize| outcomes.iter().map(|g| g.results[m].loss).fold(f64::MIN, f64::max);
+    let history = |from: f64, to: f64, n: usize, rate: f64| -> Vec<f64> {
+        (0..n).map(|i| to + (from - to) * (-rate * i as f64).exp()).collect()
+    };
+    Quality {
+        fits: vec![
+            FitQuality {
+                model: STANDARD.into(),
+                status: "converged".into(),
+                converged: true,
+                iterations: 212,
+                seconds: Some(0.18),
+                history: history(0.21, largest(0), 212, 0.04),
+                ..FitQuality::default()
+            },
+            FitQuality {
+                model: FAIRER.into(),
+                status: "converged".into(),
+                converged: true,
+                iterations: 43,
+                seconds: Some(0.61 + rank as f64 / 100.0),
+                history: history(0.19, largest(1), 43, 0.15),
+                step_gap: Some(3.1e-8),
+                global_bound: Some(0.0431),
+            },
+        ],
+        sentence: None,
+    }
+}
+
+fn ranks(groups: &[(String, usize, f64)]) -> Ranks {
+    let mut series = Vec::new();
+    for (m, method) in [STANDARD, FAIRER].into_iter().enumerate() {
+        for (g, (group, _, baseline)) in groups.iter().enumerate() {
+            let points = (1..=10).map(|rank| {
+                let r = rank as f64;
+                let loss = if m == 0 {
+                    0.03 + 0.02 * (1.0 + wave(g, 0.61)) * r.sqrt() * 0.6
+                } else {
+                    0.028 + 0.004 * r.sqrt()
+                };
+                let sd = 0.002 + 0.003 * wave(g + rank, 0.5).abs();
+                RankPoint {
+                    rank,
+                    error_mean: baseline / r.sqrt() + loss + 0.1,
+                    error_sd: 1.4 * sd,
+                    loss_mean: loss,
+                    loss_sd: sd,
+                }
+            });
+            series.push(RankSeries {
+                method: method.into(),
+                group: group.clone(),
+                points: points.collect(),
+            });
+        }
+    }
+    Ranks { threshold: Some(0.05), trials: 10, series }
+}
+
+fn topics(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> Topics {
+    let raw = |g: usize, t: usize| {
+        (1.0 + wave(g * 3 + t * 5, 0.41)).powi(2) + if g % rank == t { 3.0 } else { 0.2 }
+    };
+    let topics = (0..rank).map(|t| Topic {
+        name: format!("Topic {}", t + 1),
+        features: (0..6)
+            .map(|k| Feature {
+                name: features[(t * 5 + k) % features.len()].clone(),
+                weight: 0.9 / (1.0 + 0.6 * k as f64),
+            })
+            .collect(),
+        usage: groups
+            .iter()
+            .enumerate()
+            .map(|(g, (group, ..))| Usage {
+                group: group.clone(),
+                share: raw(g, t) / (0..rank).map(|s| raw(g, s)).sum::<f64>(),
+            })
+            .collect(),
+        main_group: (t % 3 == 1).then(|| groups[t % groups.len()].0.clone()),
+        matched: Some(TopicMatch {
+            topic: format!("Topic {}", (t + 2) % rank + 1),
+            similarity: 0.98 - 0.07 * t as f64,
+        }),
+    });
+    Topics { topics: topics.collect() }
+}

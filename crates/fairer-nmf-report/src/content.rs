@@ -1,0 +1,379 @@
+//! What a report says, as plain numbers and names.
+//!
+//! The program and the Python bindings fill these structs; this crate only
+//! draws them. Every error, loss and bound is a *fraction of the group's norm*
+//! (0.106 is shown as 10.6 %), named as in the public interfaces: see
+//! [`ModelResult`]. A number that is not finite is shown as a dash.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Everything one page shows. Sections that are `None` leave no hole.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Heading of the page.
+    pub title: String,
+    /// One line under the heading; may be empty.
+    pub subtitle: String,
+    /// When and by what the report was made, ready to print; may be empty.
+    pub generated: String,
+    /// The command or call that makes this report again.
+    pub command: Option<String>,
+    /// The data that were factorised.
+    pub data: DataSummary,
+    /// Settings of the run, in the order to show them.
+    pub settings: Vec<Setting>,
+    /// The models compared. The first is the reference (standard NMF), the
+    /// last the one reported on; a single one when a given dictionary is audited.
+    pub models: Vec<ModelSummary>,
+    /// Section 1, always there.
+    pub who_pays: WhoPays,
+    /// Section 2: intervals and permutation tests.
+    pub is_it_real: Option<IsItReal>,
+    /// Section 3: the price of the fairer model, and who pays it.
+    pub cost: Option<Cost>,
+    /// Section 4: convergence and optimality.
+    pub quality: Option<Quality>,
+    /// Section 5: a sweep over ranks.
+    pub ranks: Option<Ranks>,
+    /// Section 6: the dictionary in words.
+    pub topics: Option<Topics>,
+    /// Remarks for section 7, one sentence each.
+    pub notes: Vec<String>,
+    /// Things to know before reading on, one sentence each, shown at the top.
+    pub warnings: Vec<String>,
+    /// Groups with fewer rows than this appear in no output; 0 hides none.
+    pub min_group_size: usize,
+    /// How many groups were hidden. Set by [`Report::published`].
+    pub hidden_groups: usize,
+}
+
+/// Shape and preparation of the data.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DataSummary {
+    /// Number of samples (rows). Counts shown groups only once groups are hidden.
+    pub rows: usize,
+    /// Number of features (columns).
+    pub features: usize,
+    /// Number of groups. Counts shown groups only once groups are hidden.
+    pub groups: usize,
+    /// Share of entries that are not zero, 0 to 1.
+    pub density: Option<f64>,
+    /// Whether each feature was scaled to unit length over all rows.
+    pub normalized: bool,
+}
+
+/// One setting of the run, ready to print.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Public name, such as `rank`.
+    pub name: String,
+    /// Value as text.
+    pub value: String,
+}
+
+/// One of the models compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelSummary {
+    /// Display name: "Standard NMF", "Fairer-NMF (AM)", "Your dictionary".
+    pub name: String,
+    /// Number of topics.
+    pub rank: usize,
+    /// ‖X − WH‖/‖X‖ over all groups together.
+    pub total_error: Option<f64>,
+}
+
+/// Section 1: each group under each model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhoPays {
+    /// Number of randomised runs behind each baseline.
+    pub baseline_runs: usize,
+    /// One entry per group, in the caller's order. Names are unique.
+    pub groups: Vec<GroupOutcome>,
+}
+
+/// One group: how well it could do alone and how it does under each model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupOutcome {
+    /// Name of the group; shown escaped, so any text is safe.
+    pub name: String,
+    /// Number of samples.
+    pub rows: usize,
+    /// N = ‖X_ℓ‖, in units of the data. Left out once groups are hidden: with
+    /// normalised features the squares add up to the number of features.
+    pub norm: Option<f64>,
+    /// E/N: mean relative error of a dictionary of the group's own.
+    #[serde(deserialize_with = "number")]
+    pub baseline_error: f64,
+    /// Standard deviation of that over the baseline's runs, relative to N.
+    pub baseline_std: Option<f64>,
+    /// The group is so small for the rank that its baseline is close to zero
+    /// by construction; a warning is shown.
+    pub small_group: bool,
+    /// One entry per model, in the order of [`Report::models`].
+    pub results: Vec<ModelResult>,
+}
+
+/// A group under a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelResult {
+    /// R-Error: ‖X_ℓ − W_ℓH‖/N.
+    #[serde(deserialize_with = "number")]
+    pub relative_error: f64,
+    /// R-Loss: (‖X_ℓ − W_ℓH‖ − E)/N; may be negative.
+    #[serde(deserialize_with = "number")]
+    pub loss: f64,
+}
+
+/// Section 2: how sure the numbers of section 1 are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IsItReal {
+    /// Level of the intervals, such as 0.95.
+    #[serde(deserialize_with = "number")]
+    pub level: f64,
+    /// Number of bootstrap draws.
+    pub draws: usize,
+    /// What was held fixed while resampling.
+    pub mode: BootstrapMode,
+    /// The permutation test, if one was run.
+    pub permutation: Option<Permutation>,
+    /// One entry per group and model looked at.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What a bootstrap draw recomputes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BootstrapMode {
+    /// Samples are drawn again, the dictionary stays.
+    #[default]
+    DictionaryFixed,
+    /// The dictionary is fitted again on every draw.
+    Refit,
+}
+
+/// The permutation test in words and numbers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Permutation {
+    /// Number of random relabellings.
+    pub draws: usize,
+    /// What was compared, as the end of the sentence "The test compares …",
+    /// such as "the group's loss with that of random groups of its size".
+    pub tested: String,
+}
+
+/// Evidence on one group under one model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Evidence {
+    /// Name of the group.
+    pub group: String,
+    /// Name of the model, as in [`ModelSummary::name`].
+    pub model: String,
+    /// Bootstrap interval of the relative error.
+    pub relative_error: Option<Interval>,
+    /// Bootstrap interval of the loss.
+    pub loss: Option<Interval>,
+    /// Share of random groups of this size that fare at least as badly.
+    pub p_value: Option<f64>,
+    /// Loss against a baseline measured on samples it was not fitted to.
+    pub held_out_loss: Option<f64>,
+}
+
+/// A closed interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    #[serde(deserialize_with = "number")]
+    pub lo: f64,
+    /// Upper end.
+    #[serde(deserialize_with = "number")]
+    pub hi: f64,
+}
+
+/// Section 3: the price of the fairer model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cost {
+    /// Fits between standard (alpha 0) and min-max (alpha 1), in order of alpha.
+    pub curve: Vec<TradeOffPoint>,
+    /// One entry per group: last model against the first.
+    pub changes: Vec<Change>,
+    /// Share of all samples whose error rises, 0 to 1.
+    pub share_of_samples_worse: Option<f64>,
+}
+
+/// One fit of the mixed objective (1−α)·total + α·worst.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct TradeOffPoint {
+    /// Weight of the worst group's loss, 0 to 1.
+    #[serde(deserialize_with = "number")]
+    pub alpha: f64,
+    /// ‖X − WH‖/‖X‖ over all groups.
+    #[serde(deserialize_with = "number")]
+    pub total_error: f64,
+    /// Largest loss over the groups.
+    #[serde(deserialize_with = "number")]
+    pub worst_loss: f64,
+}
+
+/// What the change of model does to one group.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Change {
+    /// Name of the group.
+    pub group: String,
+    /// Relative error under the last model minus that under the first. The
+    /// loss changes by the same amount, for the baseline is the same.
+    #[serde(deserialize_with = "number")]
+    pub change: f64,
+    /// Share of the group's samples whose error rises, 0 to 1.
+    pub share_of_samples_worse: Option<f64>,
+}
+
+/// Section 4: convergence and optimality.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quality {
+    /// One entry per model fitted.
+    pub fits: Vec<FitQuality>,
+    /// A sentence of the caller's about the global bound, shown instead of ours.
+    pub sentence: Option<String>,
+}
+
+/// How one fit went.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FitQuality {
+    /// Name of the model, as in [`ModelSummary::name`].
+    pub model: String,
+    /// Status in words, such as "converged" or "reached the iteration limit".
+    pub status: String,
+    /// Whether the stopping rule was met.
+    pub converged: bool,
+    /// Number of iterations.
+    pub iterations: usize,
+    /// Wall-clock seconds.
+    pub seconds: Option<f64>,
+    /// Largest loss over the groups after each iteration.
+    #[serde(deserialize_with = "numbers")]
+    pub history: Vec<f64>,
+    /// Certified distance of the last dictionary step from its optimum, as a loss.
+    pub step_gap: Option<f64>,
+    /// No model of this rank has a worst loss below this.
+    pub global_bound: Option<f64>,
+}
+
+/// Section 5: a sweep over ranks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ranks {
+    /// A worst loss up to this is acceptable to the reader.
+    pub threshold: Option<f64>,
+    /// Number of trials behind each mean.
+    pub trials: usize,
+    /// One entry per method and group.
+    pub series: Vec<RankSeries>,
+}
+
+/// One group under one method, over ranks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RankSeries {
+    /// Display name of the method.
+    pub method: String,
+    /// Name of the group.
+    pub group: String,
+    /// In order of rank.
+    pub points: Vec<RankPoint>,
+}
+
+/// Mean and standard deviation over trials at one rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankPoint {
+    /// Number of topics.
+    pub rank: usize,
+    /// Mean relative error.
+    #[serde(deserialize_with = "number")]
+    pub error_mean: f64,
+    /// Standard deviation of the relative error.
+    #[serde(deserialize_with = "number")]
+    pub error_sd: f64,
+    /// Mean loss.
+    #[serde(deserialize_with = "number")]
+    pub loss_mean: f64,
+    /// Standard deviation of the loss.
+    #[serde(deserialize_with = "number")]
+    pub loss_sd: f64,
+}
+
+/// Section 6: the dictionary in words.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Topics {
+    /// Topics of the model reported on, in order.
+    pub topics: Vec<Topic>,
+}
+
+/// One row of the dictionary.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Topic {
+    /// Display name, such as "Topic 1".
+    pub name: String,
+    /// Strongest features, strongest first.
+    pub features: Vec<Feature>,
+    /// How much each group uses the topic.
+    pub usage: Vec<Usage>,
+    /// The group this topic mainly serves, if there is one.
+    pub main_group: Option<String>,
+    /// Nearest topic of the reference model (the first of [`Report::models`]).
+    pub matched: Option<TopicMatch>,
+}
+
+/// A feature and its weight in a topic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Name of the feature.
+    pub name: String,
+    /// Entry of the dictionary, non-negative, in any unit.
+    #[serde(deserialize_with = "number")]
+    pub weight: f64,
+}
+
+/// A group's use of a topic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Name of the group.
+    pub group: String,
+    /// Share of the group's own representation that lies in this topic, 0 to 1:
+    /// over the topics, a group's shares add up to 1.
+    #[serde(deserialize_with = "number")]
+    pub share: f64,
+}
+
+/// The counterpart of a topic in the reference model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TopicMatch {
+    /// Display name of the counterpart.
+    pub topic: String,
+    /// Cosine similarity of the two dictionary rows, 0 to 1.
+    #[serde(deserialize_with = "number")]
+    pub similarity: f64,
+}
+
+/// JSON has no NaN: what is not finite is written as `null`, and read as NaN.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(from)?;
+    Ok(values.into_iter().map(|v| v.unwrap_or(f64::NAN)).collect())
+}

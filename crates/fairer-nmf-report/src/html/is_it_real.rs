@@ -1,0 +1,192 @@
+//! Section 2: could it be chance?
+
+use std::fmt::Write as _;
+
+use super::Section;
+use super::parts::{Cell, Row, Table, figure, figures, words};
+use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, Report};
+use crate::escape::{escape, name, strong};
+use crate::numbers::{NONE, Percent, counted, p_value, share};
+use crate::pictures::{self, NARROW, WIDE};
+use crate::svg::Theme;
+
+pub fn section(report: &Report, percent: Percent) -> Option<Section> {
+    let real = report.is_it_real.as_ref().filter(|r| !r.evidence.is_empty())?;
+    let mut body = String::new();
+    for (i, model) in report.models.iter().enumerate() {
+        if let Some(text) = worst_group(report, real, i, percent) {
+            let class = if i == 0 { " class=\"lead\"" } else { "" };
+            let _ = write!(body, "<p{class}>Under {}, {text}</p>", name(&model.name));
+        }
+    }
+    let draw = |width| pictures::is_it_real(report, percent, width).map(|c| c.draw(Theme::Page));
+    if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
+        let caption = "Two groups whose intervals lie apart differ by more than the choice of samples explains. \
+             Overlapping intervals settle nothing either way.";
+        body.push_str(&figure(&wide, &narrow, caption));
+    }
+    body.push_str(&table(real, percent).folded("Intervals and tests as a table"));
+    let _ = write!(body, "<p>{}</p>", how(real));
+    if let Some(text) = multiplicity(real) {
+        let _ = write!(body, "<p>{text}</p>");
+    }
+    Some(Section { id: "is-it-real", title: "Is it real?", body })
+}
+
+/// The evidence on the group that loses most under a model.
+fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent) -> Option<String> {
+    let name_of_model = &report.models.get(model)?.name;
+    let loss = |g: &str| {
+        let group = report.who_pays.groups.iter().find(|o| o.name == g)?;
+        group.results.get(model).map(|r| r.loss).filter(|l| l.is_finite())
+    };
+    let (evidence, value) = real
+        .evidence
+        .iter()
+        .filter(|e| &e.model == name_of_model)
+        .filter_map(|e| loss(&e.group).map(|l| (e, l)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mut text = format!(
+        "the largest loss, that of {}, is {}",
+        strong(&evidence.group),
+        percent.show(value)
+    );
+    if let Some(interval) = evidence.loss {
+        let _ = write!(
+            text,
+            ", with a {} interval from {} to {}",
+            share(real.level),
+            percent.show(interval.lo),
+            percent.show(interval.hi)
+        );
+    }
+    text.push('.');
+    if let (Some(p), Some(test)) = (evidence.p_value, &real.permutation) {
+        let _ = write!(text, " {}", in_words(p, test.draws));
+    }
+    if let Some(held_out) = evidence.held_out_loss {
+        let _ = write!(
+            text,
+            " Against a baseline measured on held-out samples, its loss is {}.",
+            percent.show(held_out)
+        );
+    }
+    Some(text)
+}
+
+fn in_words(p: f64, draws: usize) -> String {
+    let p_shown = p_value(p);
+    if !p.is_finite() {
+        return String::new();
+    }
+    // p counts the observed grouping among the draws, so 1/(draws+1) is its least value.
+    if p <= 1.5 / (draws as f64 + 1.0) {
+        return format!(
+            "None of {} of that size fared as badly (p\u{a0}=\u{a0}{p_shown}).",
+            counted(draws, "random group")
+        )
+        .replace("=\u{a0}<", "<");
+    }
+    format!(
+        "About {} of random groups of that size fare at least as badly (p\u{a0}=\u{a0}{p_shown}).",
+        share(p)
+    )
+}
+
+fn how(real: &IsItReal) -> String {
+    let mut text =
+        format!("The intervals come from {} over samples", counted(real.draws, "bootstrap draw"));
+    text.push_str(match real.mode {
+        BootstrapMode::DictionaryFixed => {
+            ". The dictionary was held fixed, so they leave out the luck of the fit itself."
+        }
+        BootstrapMode::Refit => ", with the dictionary fitted again on each draw.",
+    });
+    if let Some(test) = &real.permutation {
+        let _ = write!(
+            text,
+            " The test compares {}, over {}.",
+            escape(&test.tested),
+            counted(test.draws, "random draw")
+        );
+    }
+    if real.evidence.iter().any(|e| e.held_out_loss.is_some()) {
+        text.push_str(
+            " The held-out loss measures the group’s own dictionary on samples it was not fitted to, \
+             which is kinder to small groups.",
+        );
+    }
+    text
+}
+
+/// With many tests some are small by chance; says how many.
+fn multiplicity(real: &IsItReal) -> Option<String> {
+    const LEVEL: f64 = 0.05;
+    let tests: Vec<f64> = real.evidence.iter().filter_map(|e| e.p_value).collect();
+    if tests.len() < 3 {
+        return None;
+    }
+    let small = tests.iter().filter(|&&p| p < LEVEL).count();
+    let expected = LEVEL * tests.len() as f64;
+    let chance =
+        if expected < 1.0 { "fewer than one".to_owned() } else { format!("about {expected:.0}") };
+    Some(format!(
+        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; chance alone would give {chance}. The p-values are not corrected for their number.",
+        counted(tests.len(), "test"),
+        if small == 0 { "none".to_owned() } else { small.to_string() }
+    ))
+}
+
+fn table(real: &IsItReal, percent: Percent) -> Table {
+    let tested = real.evidence.iter().any(|e| e.p_value.is_some());
+    let held_out = real.evidence.iter().any(|e| e.held_out_loss.is_some());
+    let mut columns = vec![
+        words("Group"),
+        words("Model"),
+        figures("Error from, %"),
+        figures("to, %"),
+        figures("Loss from, %"),
+        figures("to, %"),
+    ];
+    if tested {
+        columns.push(figures("p"));
+    }
+    if held_out {
+        columns.push(figures("Held-out loss, %"));
+    }
+    let rows = real
+        .evidence
+        .iter()
+        .map(|e| {
+            let mut cells = vec![Cell::name(&e.group), Cell::name(&e.model)];
+            cells.extend(interval_cells(e.relative_error, percent));
+            cells.extend(interval_cells(e.loss, percent));
+            if tested {
+                cells.push(p_cell(e));
+            }
+            if held_out {
+                let value = e.held_out_loss.unwrap_or(f64::NAN);
+                cells.push(Cell::number(percent.bare(value), value));
+            }
+            Row { cells, rank: None }
+        })
+        .collect();
+    Table {
+        caption: format!("{} intervals of error and loss", share(real.level)),
+        spans: Vec::new(),
+        columns,
+        rows,
+    }
+}
+
+fn p_cell(e: &Evidence) -> Cell {
+    match e.p_value {
+        Some(p) => Cell::number(escape(&p_value(p)), p),
+        None => Cell::number(NONE.into(), f64::NAN),
+    }
+}
+
+fn interval_cells(interval: Option<Interval>, percent: Percent) -> [Cell; 2] {
+    let ends = interval.map_or([f64::NAN; 2], |i| [i.lo, i.hi]);
+    ends.map(|end| Cell::number(percent.bare(end), end))
+}

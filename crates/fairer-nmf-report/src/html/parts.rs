@@ -1,0 +1,174 @@
+//! Tables, figures and lists the sections are made of.
+
+use std::fmt::Write as _;
+
+use crate::escape::{escape, name, strong};
+
+/// A table that can be sorted by any column. The first column names the row.
+pub struct Table {
+    pub caption: String,
+    /// Headings over several columns: text and number of columns; may be empty.
+    pub spans: Vec<(String, usize)>,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
+}
+
+/// A column heading (plain text).
+pub struct Column {
+    pub title: String,
+    pub numeric: bool,
+}
+
+/// One row; `rank` lets the reader pick rows of one rank.
+#[derive(Default)]
+pub struct Row {
+    pub cells: Vec<Cell>,
+    pub rank: Option<usize>,
+}
+
+/// A cell: HTML, and the number it sorts by.
+pub struct Cell {
+    pub html: String,
+    pub sort: Option<f64>,
+}
+
+/// A column of text.
+pub fn words(title: impl Into<String>) -> Column {
+    Column { title: title.into(), numeric: false }
+}
+
+/// A column of numbers.
+pub fn figures(title: impl Into<String>) -> Column {
+    Column { title: title.into(), numeric: true }
+}
+
+impl Cell {
+    /// A name, escaped.
+    pub fn name(text: &str) -> Self {
+        Cell { html: name(text), sort: None }
+    }
+
+    /// A number as shown, and itself for sorting.
+    pub fn number(shown: String, value: f64) -> Self {
+        Cell { html: shown, sort: Some(value) }
+    }
+
+    /// HTML that sorts by its text.
+    pub fn html(html: String) -> Self {
+        Cell { html, sort: None }
+    }
+}
+
+impl Table {
+    /// The table in a box that scrolls by itself.
+    pub fn render(&self) -> String {
+        let caption = escape(&self.caption);
+        let mut out = format!(
+            "<p class=\"caption\" aria-hidden=\"true\">{caption}</p>\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
+             <table class=\"sortable\" aria-label=\"{caption}\"><thead>"
+        );
+        if !self.spans.is_empty() {
+            out.push_str("<tr>");
+            for (text, width) in &self.spans {
+                let _ = match text.as_str() {
+                    "" => write!(out, "<td colspan=\"{width}\"></td>"),
+                    text => write!(
+                        out,
+                        "<th scope=\"colgroup\" colspan=\"{width}\">{}</th>",
+                        name(text)
+                    ),
+                };
+            }
+            out.push_str("</tr>");
+        }
+        out.push_str("<tr>");
+        for column in &self.columns {
+            let class = if column.numeric { " class=\"n\"" } else { "" };
+            let _ = write!(
+                out,
+                "<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\">{}</button></th>",
+                escape(&column.title)
+            );
+        }
+        out.push_str("</tr></thead><tbody>");
+        for row in &self.rows {
+            let rank = row.rank.map_or_else(String::new, |r| format!(" data-rank=\"{r}\""));
+            let _ = write!(out, "<tr{rank}>");
+            for (i, cell) in row.cells.iter().enumerate() {
+                self.cell(&mut out, i, cell);
+            }
+            out.push_str("</tr>");
+        }
+        out.push_str("</tbody></table></div>");
+        out
+    }
+
+    fn cell(&self, out: &mut String, column: usize, cell: &Cell) {
+        let sort = match cell.sort {
+            Some(value) if value.is_finite() => format!(" data-v=\"{value}\""),
+            Some(_) => " data-v=\"\"".into(),
+            None => String::new(),
+        };
+        let numeric = self.columns.get(column).is_some_and(|c| c.numeric);
+        let class = if numeric { " class=\"n\"" } else { "" };
+        let html = &cell.html;
+        let _ = if column == 0 {
+            write!(out, "<th scope=\"row\"{sort}>{html}</th>")
+        } else {
+            write!(out, "<td{class}{sort}>{html}</td>")
+        };
+    }
+
+    /// The table behind a line to open.
+    pub fn folded(&self, summary: &str) -> String {
+        format!("<details><summary>{}</summary>{}</details>", escape(summary), self.render())
+    }
+}
+
+/// A picture drawn twice, for wide and for narrow screens, with its caption (HTML).
+pub fn figure(wide: &str, narrow: &str, caption: &str) -> String {
+    format!(
+        "<figure>{}<figcaption>{caption}</figcaption></figure>",
+        chart(&format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>"))
+    )
+}
+
+/// A box around a drawing in which arrow keys step through the values.
+pub fn chart(drawing: &str) -> String {
+    format!(
+        "<div class=\"chart\" tabindex=\"0\" role=\"group\" \
+         aria-label=\"Chart. The arrow keys read its values one by one.\">{drawing}</div>"
+    )
+}
+
+/// Names in bold as an English list; past five, the rest is counted.
+pub fn list(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    let mut items: Vec<String> = names.iter().take(MOST).map(|n| strong(n)).collect();
+    if names.len() > MOST {
+        items.push(format!("{} more", names.len() - MOST));
+    }
+    join(&items)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn join(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_counted() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        assert!(list(&names).ends_with("and 2 more"));
+        assert_eq!(list(&["a"]), "<strong><bdi>a</bdi></strong>");
+    }
+}

@@ -1,0 +1,165 @@
+//! Section 4: how far the fit can be trusted.
+
+use std::fmt::Write as _;
+
+use super::Section;
+use super::parts::{Cell, Row, Table, figure, figures, words};
+use crate::content::{FitQuality, Quality, Report};
+use crate::escape::{escape, name, strong};
+use crate::numbers::{NONE, Percent, count, counted, scientific, seconds};
+use crate::pictures::{self, NARROW, WIDE, thinned};
+use crate::svg::Theme;
+
+pub fn section(report: &Report, percent: Percent) -> Option<Section> {
+    let quality = report.quality.as_ref().filter(|q| !q.fits.is_empty())?;
+    let mut body = String::new();
+    if let Some(fit) = quality.fits.last() {
+        let _ = write!(body, "<p class=\"lead\">{}</p>", outcome(fit));
+        if let Some(text) = optimality(report, quality, fit, percent) {
+            let _ = write!(body, "<p>{text}</p>");
+        }
+    }
+    let draw = |width| pictures::convergence(report, percent, width).map(|c| c.draw(Theme::Page));
+    if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
+        body.push_str(&figure(
+            &wide,
+            &narrow,
+            "The largest loss of any group after each iteration.",
+        ));
+        body.push_str(&history(quality, percent).folded("The curve as a table"));
+    }
+    body.push_str(&fits(quality, percent).render());
+    Some(Section { id: "quality", title: "How good is this fit?", body })
+}
+
+fn outcome(fit: &FitQuality) -> String {
+    let time = fit
+        .seconds
+        .filter(|s| s.is_finite())
+        .map_or_else(String::new, |s| format!(" in {}", seconds(s)));
+    let after = format!("after {}{time}", counted(fit.iterations, "iteration"));
+    let model = name(&fit.model);
+    if fit.converged {
+        format!("{model} converged {after}.")
+    } else {
+        let why = match fit.status.as_str() {
+            "" => String::new(),
+            status => format!(" ({})", escape(status)),
+        };
+        format!(
+            "<strong>{model} did not converge</strong>: it stopped {after}{why}. More iterations may change the numbers of this report."
+        )
+    }
+}
+
+fn optimality(
+    report: &Report,
+    quality: &Quality,
+    fit: &FitQuality,
+    percent: Percent,
+) -> Option<String> {
+    let mut sentences = Vec::new();
+    if let Some(gap) = fit.step_gap.filter(|g| g.is_finite()) {
+        sentences.push(format!(
+            "The last dictionary step is the best one for its representation, to within {} in loss.",
+            scientific(gap)
+        ));
+    }
+    match &quality.sentence {
+        Some(text) => sentences.push(escape(text)),
+        None => sentences.extend(bound(report, fit, percent)),
+    }
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// The global bound in words.
+fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> {
+    let bound = fit.global_bound.filter(|b| b.is_finite())?;
+    let index = report.models.iter().position(|m| m.name == fit.model)?;
+    let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(index));
+    let reached = losses.map(|r| r.loss).filter(|l| l.is_finite()).reduce(f64::max)?;
+    let rank = report.models[index].rank;
+    let start = format!(
+        "No model of rank {rank} can have a worst loss below {}",
+        strong(&percent.show(bound))
+    );
+    // A bound above the value is rounding; the two then agree to the digits shown.
+    Some(if percent.same(reached, bound) || reached < bound {
+        format!(
+            "{start}; this fit reaches it to the digits shown, so at this rank no model does visibly better."
+        )
+    } else {
+        format!(
+            "{start}; this fit reaches {}, so it is at most {} from the best possible. (The bound may be too low; \
+             the fit may be closer than that.)",
+            percent.show(reached),
+            percent.points(reached - bound)
+        )
+    })
+}
+
+fn fits(quality: &Quality, percent: Percent) -> Table {
+    let gaps = quality.fits.iter().any(|f| f.step_gap.is_some());
+    let bounds = quality.fits.iter().any(|f| f.global_bound.is_some());
+    let mut columns = vec![words("Model"), words("Status"), figures("Iterations"), figures("Time")];
+    if gaps {
+        columns.push(figures("Step gap"));
+    }
+    if bounds {
+        columns.push(figures("Bound, %"));
+    }
+    let rows = quality
+        .fits
+        .iter()
+        .map(|fit| {
+            let time = fit.seconds.unwrap_or(f64::NAN);
+            let mut cells = vec![
+                Cell::name(&fit.model),
+                Cell::name(if fit.status.is_empty() { NONE } else { &fit.status }),
+                Cell::number(count(fit.iterations), fit.iterations as f64),
+                Cell::number(seconds(time), time),
+            ];
+            if gaps {
+                let gap = fit.step_gap.unwrap_or(f64::NAN);
+                cells.push(Cell::number(scientific(gap), gap));
+            }
+            if bounds {
+                let bound = fit.global_bound.unwrap_or(f64::NAN);
+                cells.push(Cell::number(percent.bare(bound), bound));
+            }
+            Row { cells, rank: None }
+        })
+        .collect();
+    Table { caption: "The fits".into(), spans: Vec::new(), columns, rows }
+}
+
+/// At most some fifteen rows, dense at the start.
+fn history(quality: &Quality, percent: Percent) -> Table {
+    let longest = quality.fits.iter().map(|f| f.history.len()).max().unwrap_or(0);
+    let places = thinned(longest);
+    let stride = places.len().div_ceil(15).max(1);
+    let mut shown: Vec<usize> = places.iter().copied().step_by(stride).collect();
+    if shown.last() != places.last() {
+        shown.extend(places.last());
+    }
+    let kept: Vec<&FitQuality> = quality.fits.iter().filter(|f| !f.history.is_empty()).collect();
+    let mut columns = vec![figures("Iteration")];
+    columns.extend(kept.iter().map(|f| figures(format!("{}, %", f.model))));
+    let rows = shown
+        .into_iter()
+        .map(|i| {
+            let mut cells = vec![Cell::number(count(i + 1), (i + 1) as f64)];
+            cells.extend(kept.iter().map(|f| {
+                let value = f.history.get(i).copied().unwrap_or(f64::NAN);
+                Cell::number(percent.bare(value), value)
+            }));
+            Row { cells, rank: None }
+        })
+        .collect();
+    Table {
+        caption: "Worst loss after some of the iterations".into(),
+        spans: Vec::new(),
+        columns,
+        rows,
+    }
+}

@@ -1,0 +1,169 @@
+//! Section 5: which rank?
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::Section;
+use super::parts::{Cell, Row, Table, chart, figures, words};
+use crate::content::{RankPoint, Ranks, Report};
+use crate::escape::{name, strong};
+use crate::numbers::{Percent, counted};
+use crate::pictures::{self, Measure};
+use crate::svg::Theme;
+
+/// Width of a panel in user units; two stand side by side on a wide screen.
+const PANEL: f64 = 350.0;
+
+pub fn section(report: &Report, percent: Percent) -> Option<Section> {
+    let ranks = report.ranks.as_ref().filter(|r| r.series.iter().any(|s| !s.points.is_empty()))?;
+    let methods = pictures::methods(report);
+    let mut body = format!("<p class=\"lead\">{}</p>", lead(ranks, &methods, percent));
+    for method in &methods {
+        let _ = write!(body, "<h3>{}</h3><div class=\"panels\">", name(method));
+        for measure in [Measure::Loss, Measure::Error] {
+            if let Some(lines) = pictures::ranks(report, percent, method, measure, PANEL) {
+                let _ = write!(body, "<figure>{}</figure>", chart(&lines.draw(Theme::Page)));
+            }
+        }
+        body.push_str("</div>");
+    }
+    let trials = match ranks.trials {
+        0 | 1 => String::new(),
+        n => format!(
+            " Lines are means over {}, bands one standard deviation to each side.",
+            counted(n, "trial")
+        ),
+    };
+    let _ = write!(body, "<p>The panels of one kind share their scale.{trials}</p>");
+    body.push_str(&picker(ranks));
+    body.push_str(&table(ranks, &methods, percent).folded("Error and loss by rank as a table"));
+    Some(Section { id: "ranks", title: "Which rank?", body })
+}
+
+fn tried(ranks: &Ranks) -> BTreeSet<usize> {
+    ranks.series.iter().flat_map(|s| &s.points).map(|p| p.rank).collect()
+}
+
+/// Largest mean loss over the groups, and its group.
+fn worst<'a>(ranks: &'a Ranks, method: &str, rank: usize) -> Option<(f64, &'a str)> {
+    let ours = ranks.series.iter().filter(|s| s.method == method);
+    let at = ours.flat_map(|s| {
+        s.points.iter().filter(|p| p.rank == rank).map(|p| (p.loss_mean, s.group.as_str()))
+    });
+    at.filter(|(loss, _)| loss.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+fn lead(ranks: &Ranks, methods: &[&str], percent: Percent) -> String {
+    let tried = tried(ranks);
+    let sentences: Vec<String> = methods
+        .iter()
+        .filter_map(|method| match ranks.threshold {
+            Some(threshold) => Some(under_threshold(ranks, method, &tried, threshold, percent)),
+            None => lowest(ranks, method, &tried, percent),
+        })
+        .collect();
+    sentences.join(" ")
+}
+
+fn under_threshold(
+    ranks: &Ranks,
+    method: &str,
+    tried: &BTreeSet<usize>,
+    threshold: f64,
+    percent: Percent,
+) -> String {
+    let below = |rank: usize| worst(ranks, method, rank).is_some_and(|(loss, _)| loss <= threshold);
+    let (method, limit) = (name(method), percent.show(threshold));
+    match tried.iter().find(|&&rank| below(rank)) {
+        Some(rank) => {
+            let back = tried.iter().filter(|&r| r > rank).any(|&r| !below(r));
+            let back = if back { ", though not at every higher one" } else { "" };
+            format!(
+                "With {method}, {} is the smallest rank tried at which no group’s mean loss exceeds {limit}{back}.",
+                strong(&rank.to_string())
+            )
+        }
+        None => {
+            format!("With {method}, some group’s mean loss exceeds {limit} at every rank tried.")
+        }
+    }
+}
+
+fn lowest(
+    ranks: &Ranks,
+    method: &str,
+    tried: &BTreeSet<usize>,
+    percent: Percent,
+) -> Option<String> {
+    let all =
+        tried.iter().filter_map(|&r| worst(ranks, method, r).map(|(loss, group)| (r, loss, group)));
+    let (rank, loss, group) = all.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "With {}, the worst mean loss is smallest at rank {}: {} ({}).",
+        name(method),
+        strong(&rank.to_string()),
+        percent.show(loss),
+        name(group)
+    ))
+}
+
+/// Shown by the script only; without it the table has all ranks.
+fn picker(ranks: &Ranks) -> String {
+    let mut out = String::from(
+        "<p class=\"picker\" hidden=\"\"><label for=\"rank-pick\">Show the numbers of rank</label> \
+         <select id=\"rank-pick\"><option value=\"\">all</option>",
+    );
+    for rank in tried(ranks) {
+        let _ = write!(out, "<option value=\"{rank}\">{rank}</option>");
+    }
+    out.push_str("</select></p>");
+    out
+}
+
+fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
+    let mut groups: Vec<&str> = Vec::new();
+    for series in &ranks.series {
+        if !groups.contains(&series.group.as_str()) {
+            groups.push(&series.group);
+        }
+    }
+    let mut columns = vec![words("Group"), figures("Rank")];
+    let mut spans = vec![(String::new(), 2)];
+    for method in methods {
+        spans.push(((*method).to_owned(), 2));
+        columns.push(figures("Error, %"));
+        columns.push(figures("Loss, %"));
+    }
+    let find = |method: &str, group: &str, rank: usize| -> Option<&RankPoint> {
+        let series = ranks.series.iter().find(|s| s.method == method && s.group == group)?;
+        series.points.iter().find(|p| p.rank == rank)
+    };
+    let mut rows = Vec::new();
+    for rank in tried(ranks) {
+        for group in &groups {
+            let mut cells = vec![Cell::name(group), Cell::number(rank.to_string(), rank as f64)];
+            for method in methods {
+                let point = find(method, group, rank);
+                cells.push(mean_cell(point.map(|p| (p.error_mean, p.error_sd)), percent));
+                cells.push(mean_cell(point.map(|p| (p.loss_mean, p.loss_sd)), percent));
+            }
+            rows.push(Row { cells, rank: Some(rank) });
+        }
+    }
+    Table {
+        caption: "Error and loss by rank, mean ± standard deviation".into(),
+        spans,
+        columns,
+        rows,
+    }
+}
+
+fn mean_cell(value: Option<(f64, f64)>, percent: Percent) -> Cell {
+    let (mean, sd) = value.unwrap_or((f64::NAN, f64::NAN));
+    let spread = if sd.is_finite() && sd > 0.0 {
+        format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(sd))
+    } else {
+        String::new()
+    };
+    Cell::number(format!("{}{spread}", percent.bare(mean)), mean)
+}

@@ -1,0 +1,233 @@
+//! Section 1: who pays for sharing one dictionary.
+
+use std::fmt::Write as _;
+
+use super::Section;
+use super::parts::{Cell, Row, Table, figure, figures, list, words};
+use crate::content::{GroupOutcome, Report};
+use crate::escape::{name, strong};
+use crate::numbers::{NONE, Percent, count, plain};
+use crate::pictures::{self, NARROW, WIDE, by_loss};
+use crate::svg::Theme;
+
+pub fn section(report: &Report, percent: Percent) -> Option<Section> {
+    let mut body = String::new();
+    let _ = write!(body, "<p class=\"lead\">{}</p>", lead(report, percent));
+    body.push_str(&key_figures(report, percent));
+    let _ = write!(body, "<p>{}</p>", definitions(report));
+    let draw = |width| pictures::who_pays(report, percent, width).map(|c| c.draw(Theme::Page));
+    if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
+        let order = match report.models.first() {
+            Some(first) if report.models.len() > 1 => {
+                format!("Groups from the largest to the smallest loss under {}.", name(&first.name))
+            }
+            _ => "Groups from the largest to the smallest loss.".into(),
+        };
+        let caption = format!(
+            "Further right is worse. The line at zero is the group’s own dictionary. {order}"
+        );
+        body.push_str(&figure(&wide, &narrow, &caption));
+        body.push_str(&table(report, percent).render());
+    }
+    body.push_str(&small_groups(report));
+    Some(Section { id: "who-pays", title: "Who pays?", body })
+}
+
+/// The groups that share the largest loss at the precision shown, and that loss.
+fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
+    let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
+    let groups = &report.who_pays.groups;
+    let largest = groups.iter().filter_map(loss).reduce(f64::max)?;
+    let mut at_top: Vec<_> =
+        groups.iter().filter(|g| loss(g).is_some_and(|l| percent.same(l, largest))).collect();
+    at_top.sort_by(|a, b| loss(b).unwrap_or(0.0).total_cmp(&loss(a).unwrap_or(0.0)));
+    Some((at_top, largest))
+}
+
+fn lead(report: &Report, percent: Percent) -> String {
+    let Some((first, largest)) = worst(report, 0, percent) else {
+        return "There is no group to show.".into();
+    };
+    let model = report.models.first().map_or("this model", |m| m.name.as_str());
+    let mut text = payer(&first, largest, model, percent);
+    if report.models.len() > 1
+        && let Some(last) = report.models.last()
+        && let Some((groups, loss)) = worst(report, report.models.len() - 1, percent)
+    {
+        let _ = write!(text, " {}", compared(&groups, loss, largest, &last.name, percent));
+    }
+    text
+}
+
+/// Names the worst group in the first sentence.
+fn payer(groups: &[&GroupOutcome], loss: f64, model: &str, percent: Percent) -> String {
+    let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
+    let (who, model, loss_shown) = (list(&names), name(model), percent.show(loss));
+    if loss <= 0.0 || percent.same(loss, 0.0) {
+        let own = if loss < 0.0 && !percent.same(loss, 0.0) {
+            ", better than with a dictionary of its own"
+        } else {
+            ""
+        };
+        return format!(
+            "Under {model} no group pays for sharing the dictionary: the largest loss, that of {who}, is {loss_shown}{own}."
+        );
+    }
+    match groups {
+        [group] => format!(
+            "The group {who} pays most under {model}: its error is {}, against {} with a dictionary of its own, \
+             a loss of {}.",
+            percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
+            percent.show(group.baseline_error),
+            strong(&loss_shown),
+        ),
+        _ => format!(
+            "The groups {who} pay most under {model}, with a loss of {} each.",
+            strong(&loss_shown)
+        ),
+    }
+}
+
+fn compared(
+    groups: &[&GroupOutcome],
+    loss: f64,
+    before: f64,
+    model: &str,
+    percent: Percent,
+) -> String {
+    let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
+    let who = match names.len() {
+        1 => format!("that of {}", list(&names)),
+        _ => format!("shared by {}", list(&names)),
+    };
+    let difference = if percent.same(loss, before) {
+        "the same to the digits shown".to_owned()
+    } else {
+        let direction = if loss < before { "lower" } else { "higher" };
+        format!("{} {direction}", percent.points((loss - before).abs()))
+    };
+    format!(
+        "Under {} the largest loss is {} ({who}), {difference}.",
+        name(model),
+        strong(&percent.show(loss))
+    )
+}
+
+/// Worst loss and spread of every model, large.
+fn key_figures(report: &Report, percent: Percent) -> String {
+    if report.who_pays.groups.len() < 2 {
+        return String::new();
+    }
+    let mut out = String::from("<dl class=\"keys\">");
+    for (i, model) in report.models.iter().enumerate() {
+        let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(i));
+        let losses: Vec<f64> = losses.map(|r| r.loss).filter(|l| l.is_finite()).collect();
+        let (Some(hi), Some(lo)) =
+            (losses.iter().copied().reduce(f64::max), losses.iter().copied().reduce(f64::min))
+        else {
+            continue;
+        };
+        let total = model
+            .total_error
+            .map_or_else(String::new, |e| format!(", total error {}", percent.show(e)));
+        let _ = write!(
+            out,
+            "<div><dt>{}</dt><dd><span class=\"big\">{}</span> worst loss</dd>\
+             <dd class=\"quiet\">losses {} apart{total}</dd></div>",
+            name(&model.name),
+            percent.show(hi),
+            percent.points(hi - lo),
+        );
+    }
+    out.push_str("</dl>");
+    out
+}
+
+fn definitions(report: &Report) -> String {
+    let runs = match report.who_pays.baseline_runs {
+        0 | 1 => String::new(),
+        n => format!(" (mean of {} runs)", count(n)),
+    };
+    format!(
+        "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
+         (its norm). <b>Alone</b> is that error with a dictionary of the group’s own{runs}. <b>Loss</b> is the \
+         difference: what the group pays for sharing. Below zero, the shared dictionary serves it better."
+    )
+}
+
+fn table(report: &Report, percent: Percent) -> Table {
+    let norms = report.who_pays.groups.iter().any(|g| g.norm.is_some());
+    let mut columns = vec![words("Group"), figures("Rows")];
+    if norms {
+        columns.push(figures("Norm"));
+    }
+    columns.push(figures("Alone, %"));
+    let mut spans = vec![(String::new(), columns.len())];
+    for model in &report.models {
+        spans.push((model.name.clone(), 2));
+        columns.push(figures("Error, %"));
+        columns.push(figures("Loss, %"));
+    }
+    let tops: Vec<Option<f64>> =
+        (0..report.models.len()).map(|i| worst(report, i, percent).map(|(_, loss)| loss)).collect();
+    let rows = by_loss(report)
+        .into_iter()
+        .map(|group| {
+            let mut cells = vec![
+                Cell::html(group_name(group)),
+                Cell::number(count(group.rows), group.rows as f64),
+            ];
+            if norms {
+                let norm = group.norm.unwrap_or(f64::NAN);
+                cells.push(Cell::number(plain(norm, 2), norm));
+            }
+            cells.push(baseline(group, percent));
+            for (i, top) in tops.iter().enumerate() {
+                let Some(result) = group.results.get(i) else {
+                    cells.extend([NONE, NONE].map(|t| Cell::number(t.into(), f64::NAN)));
+                    continue;
+                };
+                cells
+                    .push(Cell::number(percent.bare(result.relative_error), result.relative_error));
+                let shown = percent.bare(result.loss);
+                let is_top = top.is_some_and(|t| percent.same(t, result.loss));
+                let shown = if is_top { format!("<strong>{shown}</strong>") } else { shown };
+                cells.push(Cell::number(shown, result.loss));
+            }
+            Row { cells, rank: None }
+        })
+        .collect();
+    Table {
+        caption: "Every group under every model; the largest loss of each model in bold".into(),
+        spans,
+        columns,
+        rows,
+    }
+}
+
+fn group_name(group: &GroupOutcome) -> String {
+    let badge = if group.small_group { " <span class=\"badge\">small</span>" } else { "" };
+    format!("{}{badge}", name(&group.name))
+}
+
+fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
+    let spread = group.baseline_std.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
+        format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
+    });
+    Cell::number(format!("{}{spread}", percent.bare(group.baseline_error)), group.baseline_error)
+}
+
+fn small_groups(report: &Report) -> String {
+    let small: Vec<&str> =
+        report.who_pays.groups.iter().filter(|g| g.small_group).map(|g| g.name.as_str()).collect();
+    if small.is_empty() {
+        return String::new();
+    }
+    let (verb, its) = if small.len() == 1 { ("has", "its") } else { ("have", "their") };
+    format!(
+        "<p class=\"note\"><span class=\"badge\">small</span> {} {verb} so few rows for this rank that a dictionary \
+         of {its} own fits almost anything: {its} baseline is close to zero by construction, and {its} loss looks \
+         larger than it would on new samples.</p>",
+        list(&small)
+    )
+}

@@ -1,0 +1,42 @@
+//! Renders an audit of a factorisation, given as plain numbers, into one
+//! self-contained HTML page, into chart files (SVG, PNG) and into JSON.
+//!
+//! The crate computes no statistics: [`Report`] is filled by the program and by
+//! the Python bindings, and drawn here. Its sentences are written from the
+//! numbers. Groups below [`Report::min_group_size`] appear in no output.
+//!
+//! ```
+//! use fairer_nmf_report::{Report, render_html};
+//! let report = Report { title: "Audit".into(), ..Report::default() };
+//! assert!(render_html(&report).contains("What this does not say"));
+//! ```
+
+mod axis;
+pub mod charts;
+pub mod content;
+mod escape;
+mod hide;
+mod html;
+mod numbers;
+mod pictures;
+#[cfg(feature = "png")]
+pub mod png;
+mod svg;
+
+pub use content::*;
+
+/// The report as one HTML page that needs no network.
+pub fn render_html(report: &Report) -> String {
+    html::page(&report.published())
+}
+
+/// The report as indented JSON; numbers that are not finite become `null`.
+pub fn render_json(report: &Report) -> String {
+    // Serialising fails only for maps with odd keys or failing writers; we have neither.
+    serde_json::to_string_pretty(&*report.published()).unwrap_or_default()
+}
+
+/// All charts of the report as standalone SVG, each with a stem for its file name.
+pub fn charts(report: &Report) -> Vec<(String, String)> {
+    pictures::files(&report.published())
+}

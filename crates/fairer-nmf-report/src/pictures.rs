@@ -1,0 +1,352 @@
+//! From the content of a report to its charts; used by the page and by the files.
+
+use crate::axis::{Unit, spread, with_margin};
+use crate::charts::{
+    ChangeBar, Changes, Dumbbell, DumbbellPoint, DumbbellRow, DumbbellSeries, Heat, Lines, Series,
+    TradeOff, TradeOffMark,
+};
+use crate::content::{GroupOutcome, RankPoint, RankSeries, Report};
+use crate::numbers::Percent;
+
+/// Widths of the pictures in the page: on a desk, on a phone.
+pub const WIDE: f64 = 720.0;
+pub const NARROW: f64 = 340.0;
+
+/// More groups than this are not told apart by colour.
+const MOST_COLOURED: usize = 7;
+
+/// Colour of a model: the one reported on is blue, the reference vermilion.
+pub fn model_colour(index: usize, models: usize) -> usize {
+    match index {
+        i if i + 1 == models => 0,
+        0 => 1,
+        i => i + 1,
+    }
+}
+
+/// Groups from the largest loss under the reference model to the smallest.
+pub fn by_loss(report: &Report) -> Vec<&GroupOutcome> {
+    let mut groups: Vec<_> = report.who_pays.groups.iter().collect();
+    let key = |g: &GroupOutcome| g.results.first().map_or(f64::NEG_INFINITY, |r| r.loss);
+    groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    groups
+}
+
+fn model_series(report: &Report) -> Vec<DumbbellSeries> {
+    let models = report.models.iter().enumerate();
+    models
+        .map(|(i, m)| DumbbellSeries {
+            name: m.name.clone(),
+            colour: model_colour(i, report.models.len()),
+        })
+        .collect()
+}
+
+/// Section 1: losses of every group under every model.
+pub fn who_pays(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
+    let rows: Vec<_> = by_loss(report)
+        .into_iter()
+        .map(|group| DumbbellRow {
+            name: group.name.clone(),
+            points: group
+                .results
+                .iter()
+                .map(|r| Some(DumbbellPoint { value: r.loss, interval: None }))
+                .collect(),
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Dumbbell {
+        title: "Loss of each group".into(),
+        x_label: "loss: error beyond that of a dictionary of the group’s own".into(),
+        series: model_series(report),
+        rows,
+        percent,
+        width,
+    })
+}
+
+/// Section 2: the same with intervals.
+pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
+    let real = report.is_it_real.as_ref()?;
+    let point = |group: &GroupOutcome, index: usize| {
+        let model = report.models.get(index)?;
+        let found =
+            real.evidence.iter().find(|e| e.group == group.name && e.model == model.name)?;
+        let interval = found.loss?;
+        let value = group.results.get(index)?.loss;
+        Some(DumbbellPoint { value, interval: Some((interval.lo, interval.hi)) })
+    };
+    let rows: Vec<_> = by_loss(report)
+        .into_iter()
+        .map(|group| DumbbellRow {
+            name: group.name.clone(),
+            points: (0..report.models.len()).map(|i| point(group, i)).collect(),
+        })
+        .filter(|row| row.points.iter().any(Option::is_some))
+        .collect();
+    // A model that was not looked at has no place in the legend.
+    let seen = |i: usize| rows.iter().any(|r| r.points.get(i).is_some_and(Option::is_some));
+    let kept: Vec<usize> = (0..report.models.len()).filter(|&i| seen(i)).collect();
+    let series = model_series(report);
+    let level = crate::numbers::share(real.level);
+    (!rows.is_empty()).then(|| Dumbbell {
+        title: format!("Loss of each group with {level} intervals"),
+        x_label: format!("loss, with {level} bootstrap interval"),
+        series: kept.iter().map(|&i| series[i].clone()).collect(),
+        rows: rows
+            .iter()
+            .map(|r| DumbbellRow {
+                name: r.name.clone(),
+                points: kept.iter().map(|&i| r.points[i]).collect(),
+            })
+            .collect(),
+        percent,
+        width,
+    })
+}
+
+/// Section 3: the curve between total error and worst loss.
+pub fn tradeoff(report: &Report, percent: Percent, width: f64) -> Option<TradeOff> {
+    let curve = &report.cost.as_ref()?.curve;
+    let points: Vec<_> = curve
+        .iter()
+        .map(|p| TradeOffMark {
+            alpha: p.alpha,
+            total_error: p.total_error,
+            worst_loss: p.worst_loss,
+        })
+        .collect();
+    (points.len() >= 2).then(|| TradeOff {
+        title: "What a lower worst loss costs in total error".into(),
+        ends: ("α = 0: total only".into(), "α = 1: worst group only".into()),
+        points,
+        percent,
+        width,
+    })
+}
+
+/// Section 3: better and worse off.
+pub fn changes(report: &Report, percent: Percent, width: f64) -> Option<Changes> {
+    let mut bars: Vec<_> = report
+        .cost
+        .as_ref()?
+        .changes
+        .iter()
+        .map(|c| ChangeBar { name: c.group.clone(), change: c.change })
+        .collect();
+    bars.sort_by(|a, b| b.change.total_cmp(&a.change));
+    (!bars.is_empty()).then(|| Changes {
+        title: "Change of each group’s error".into(),
+        x_label: "change of error, in points of percent".into(),
+        bars,
+        percent,
+        width,
+    })
+}
+
+/// Section 4: worst loss after each iteration.
+pub fn convergence(report: &Report, percent: Percent, width: f64) -> Option<Lines> {
+    let fits = &report.quality.as_ref()?.fits;
+    let longest = fits.iter().map(|f| f.history.len()).max()?;
+    let index = |name: &str| report.models.iter().position(|m| m.name == name);
+    let series: Vec<_> = fits
+        .iter()
+        .enumerate()
+        .filter(|(_, fit)| !fit.history.is_empty())
+        .map(|(i, fit)| {
+            let at = thinned(fit.history.len());
+            let x = at.iter().map(|&i| (i + 1) as f64).collect();
+            let y = at.iter().map(|&i| fit.history[i]).collect();
+            let colour = model_colour(index(&fit.model).unwrap_or(i), report.models.len().max(1));
+            let dash = usize::from(colour != 0) * colour;
+            Series::new(fit.model.clone(), x, y).styled(colour, dash)
+        })
+        .collect();
+    (longest >= 2).then(|| Lines {
+        title: "Worst loss during the fit".into(),
+        x_label: "iteration".into(),
+        y_label: "worst loss".into(),
+        y_unit: Unit::Percent(percent),
+        log_x: longest > 30,
+        series,
+        width,
+        height: 220.0,
+        ..Lines::default()
+    })
+}
+
+/// At most some hundred places along a history, dense at its start.
+pub fn thinned(length: usize) -> Vec<usize> {
+    const MOST: usize = 160;
+    if length <= MOST {
+        return (0..length).collect();
+    }
+    let last = (length - 1) as f64;
+    let mut places: Vec<usize> = (0..MOST)
+        .map(|k| ((last + 1.0).powf(k as f64 / (MOST - 1) as f64) - 1.0).round() as usize)
+        .map(|i| i.min(length - 1))
+        .collect();
+    places.dedup();
+    places
+}
+
+/// Which of the two measures a sweep chart shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    Loss,
+    Error,
+}
+
+impl Measure {
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Loss => "loss",
+            Measure::Error => "error",
+        }
+    }
+
+    fn of(self, point: &RankPoint) -> (f64, f64) {
+        match self {
+            Measure::Loss => (point.loss_mean, point.loss_sd),
+            Measure::Error => (point.error_mean, point.error_sd),
+        }
+    }
+}
+
+/// Methods of the sweep, in order of appearance.
+pub fn methods(report: &Report) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for series in report.ranks.iter().flat_map(|r| &r.series) {
+        if !names.contains(&series.method.as_str()) {
+            names.push(&series.method);
+        }
+    }
+    names
+}
+
+/// Section 5: one measure of every group against rank, for one method.
+pub fn ranks(
+    report: &Report,
+    percent: Percent,
+    method: &str,
+    measure: Measure,
+    width: f64,
+) -> Option<Lines> {
+    let ranks = report.ranks.as_ref()?;
+    let ours: Vec<&RankSeries> = ranks.series.iter().filter(|s| s.method == method).collect();
+    let shown = highlighted(&ours, measure);
+    let mut series = Vec::new();
+    for (i, s) in ours.iter().enumerate() {
+        let (mean, sd): (Vec<_>, Vec<_>) = s.points.iter().map(|p| measure.of(p)).unzip();
+        let x = s.points.iter().map(|p| p.rank as f64).collect();
+        let place = shown.iter().position(|&k| k == i);
+        let colour = place.unwrap_or(0);
+        let line = Series::new(s.group.clone(), x, mean).with_band(sd);
+        series.push(Series { muted: place.is_none(), ..line.styled(colour, colour % 5) });
+    }
+    // One range for all methods, so that the panels can be compared by eye.
+    let all = ranks.series.iter().flat_map(|s| &s.points).map(|p| measure.of(p));
+    let range = with_margin(spread(all.flat_map(|(m, sd)| [m - sd, m + sd])), 0.05);
+    let threshold =
+        ranks.threshold.filter(|&t| measure == Measure::Loss && t > range.0 && t < range.1);
+    (!series.is_empty()).then(|| Lines {
+        title: format!("{method}: {} by rank", measure.name()),
+        x_label: "rank".into(),
+        y_label: format!("{} (mean ± sd)", measure.name()),
+        y_unit: Unit::Percent(percent),
+        y_range: Some(range),
+        reference: threshold.map(|t| (t, format!("threshold {}", percent.show(t)))),
+        series,
+        width,
+        height: 220.0,
+        ..Lines::default()
+    })
+}
+
+/// Indices of the series drawn in colour: all, or the three worst at the end.
+fn highlighted(series: &[&RankSeries], measure: Measure) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..series.len()).collect();
+    if series.len() > MOST_COLOURED {
+        let end = |i: usize| {
+            let last = series[i].points.last();
+            last.map_or(f64::NEG_INFINITY, |p| measure.of(p).0)
+        };
+        order.sort_by(|&a, &b| end(b).total_cmp(&end(a)));
+        order.truncate(3);
+    }
+    order
+}
+
+/// Section 6: use of topics by groups.
+pub fn topic_use(report: &Report, width: f64) -> Option<Heat> {
+    let topics = &report.topics.as_ref()?.topics;
+    let share = |group: &str, topic: usize| {
+        let usage = &topics[topic].usage;
+        usage.iter().find(|u| u.group == group).map_or(f64::NAN, |u| u.share)
+    };
+    let rows: Vec<String> = report.who_pays.groups.iter().map(|g| g.name.clone()).collect();
+    let any = topics.iter().any(|t| !t.usage.is_empty());
+    (any && !rows.is_empty()).then(|| Heat {
+        title: "How much each group uses each topic".into(),
+        values: rows
+            .iter()
+            .map(|group| (0..topics.len()).map(|t| share(group, t)).collect())
+            .collect(),
+        rows,
+        columns: topics.iter().map(|t| t.name.clone()).collect(),
+        width,
+    })
+}
+
+/// All pictures of a report as standalone SVG, with a stem for the file name.
+pub fn files(report: &Report) -> Vec<(String, String)> {
+    use crate::charts as draw;
+    let percent = Percent::for_report(report);
+    let mut files: Vec<(String, String)> = Vec::new();
+    let mut add = |stem: &str, svg: Option<String>| {
+        files.extend(svg.map(|svg| (stem.to_owned(), svg)));
+    };
+    add("1-who-pays", who_pays(report, percent, WIDE).as_ref().map(draw::dumbbell));
+    add("2-is-it-real", is_it_real(report, percent, WIDE).as_ref().map(draw::dumbbell));
+    add("3-trade-off", tradeoff(report, percent, WIDE).as_ref().map(draw::tradeoff));
+    add("3-better-and-worse-off", changes(report, percent, WIDE).as_ref().map(draw::changes));
+    add("4-convergence", convergence(report, percent, WIDE).as_ref().map(draw::lines));
+    for (i, method) in methods(report).into_iter().enumerate() {
+        for measure in [Measure::Loss, Measure::Error] {
+            let stem = format!("5-{}-by-rank-{}{}", measure.name(), i + 1, slug(method));
+            let chart = ranks(report, percent, method, measure, 560.0);
+            add(&stem, chart.as_ref().map(draw::lines));
+        }
+    }
+    add("6-topic-use", topic_use(report, WIDE).as_ref().map(draw::heat));
+    files
+}
+
+/// A method's name as the end of a file stem: ASCII letters and digits only.
+fn slug(name: &str) -> String {
+    let mut out = String::new();
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()) {
+        out.push('-');
+        out.push_str(&word.to_ascii_lowercase());
+    }
+    out.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_both_ends() {
+        let places = thinned(10_000);
+        assert_eq!((places[0], places[places.len() - 1]), (0, 9_999));
+        assert!(places.len() <= 160 && places.windows(2).all(|w| w[0] < w[1]));
+        assert_eq!(thinned(3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn stems_are_safe_file_names() {
+        assert_eq!(slug("Fairer-NMF (AM)"), "-fairer-nmf-am");
+        assert_eq!(slug("../../<x>"), "-x");
+    }
+}

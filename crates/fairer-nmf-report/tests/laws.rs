@@ -1,0 +1,346 @@
+//! Laws every output keeps: names are text, hidden groups are gone, sections
+//! come and go, drawings are valid XML.
+
+#[path = "../examples/samples/mod.rs"]
+mod samples;
+
+use fairer_nmf_report::*;
+
+/// The page as XML: without the doctype, style and script, whose text is ours.
+fn as_xml(page: &str) -> String {
+    let mut out =
+        page.strip_prefix("<!doctype html>\n").expect("the page has a doctype").to_owned();
+    for (open, close) in [("<style>", "</style>"), ("<script>", "</script>")] {
+        let start = out.find(open).expect("one block") + open.len();
+        let end = start + out[start..].find(close).expect("the block ends");
+        out.replace_range(start..end, "");
+    }
+    out
+}
+
+fn all_samples() -> [Report; 4] {
+    [samples::demo(), samples::sixty(), samples::hostile(), Report::default()]
+}
+
+/// Everything a report is turned into, in one string.
+fn all_output(report: &Report) -> String {
+    let drawings: Vec<String> = charts(report).into_iter().map(|(stem, svg)| stem + &svg).collect();
+    [render_html(report), render_json(report), drawings.concat()].concat()
+}
+
+#[test]
+fn pages_are_well_formed() {
+    for report in all_samples() {
+        let page = render_html(&report);
+        if let Err(error) = roxmltree::Document::parse(&as_xml(&page)) {
+            panic!("{}: {error}", report.title);
+        }
+    }
+}
+
+#[test]
+fn charts_are_valid_xml_without_odd_numbers() {
+    for report in all_samples() {
+        for (stem, svg) in charts(&report) {
+            let drawing =
+                roxmltree::Document::parse(&svg).unwrap_or_else(|e| panic!("{stem}: {e}"));
+            assert_eq!(drawing.root_element().attribute("role"), Some("img"));
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{stem}");
+            assert!(!svg.contains("var(--"), "{stem} has colours of its own");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_makes_no_element_and_no_attribute() {
+    let page = as_xml(&render_html(&samples::hostile()));
+    let document = roxmltree::Document::parse(&page).expect("well formed");
+    for node in document.descendants().filter(|n| n.is_element()) {
+        let tag = node.tag_name().name();
+        assert!(!["img", "iframe", "textarea", "b:script"].contains(&tag), "{tag}");
+        assert!(node.attributes().all(|a| !a.name().starts_with("on") && a.name() != "style"));
+    }
+    let scripts: Vec<_> = document.descendants().filter(|n| n.has_tag_name("script")).collect();
+    assert_eq!(scripts.len(), 2, "our data and our script");
+    assert_eq!(document.descendants().filter(|n| n.has_tag_name("style")).count(), 1);
+}
+
+#[test]
+fn hostile_text_is_shown_in_every_place() {
+    let page = as_xml(&render_html(&samples::hostile()));
+    let document = roxmltree::Document::parse(&page).expect("well formed");
+    let nasty = "<script>alert(1)</script>";
+    let shown_in = |id: &str| {
+        let section = document.descendants().find(|n| n.attribute("id") == Some(id));
+        let section = section.unwrap_or_else(|| panic!("section {id}"));
+        section.descendants().filter_map(|n| n.text()).any(|t| t.contains(nasty))
+    };
+    for id in ["who-pays", "is-it-real", "cost", "quality", "ranks", "topics", "limits"] {
+        assert!(shown_in(id), "{id}");
+    }
+}
+
+#[test]
+fn data_in_the_page_is_the_data() {
+    let report = samples::hostile();
+    let page = render_html(&report);
+    let start = "<script type=\"application/json\" id=\"report-data\">";
+    let json = page.split_once(start).expect("data block").1;
+    let json = json.split_once("</script>").expect("its end").0;
+    let back: Report = serde_json::from_str(json).expect("valid JSON");
+    assert_eq!(back, report);
+}
+
+#[test]
+fn json_comes_back() {
+    for report in all_samples() {
+        let back: Report = serde_json::from_str(&render_json(&report)).expect("valid JSON");
+        assert_eq!(back, report);
+    }
+}
+
+#[test]
+fn a_missing_number_comes_back_as_none() {
+    let mut report = samples::demo();
+    report.who_pays.groups[0].results[0].loss = f64::NAN;
+    let json = render_json(&report);
+    assert!(json.contains("\"loss\": null"));
+    let back: Report = serde_json::from_str(&json).expect("valid JSON");
+    assert!(back.who_pays.groups[0].results[0].loss.is_nan());
+}
+
+#[test]
+fn every_section_comes_and_goes() {
+    type Remove = fn(&mut Report);
+    let sections: [(&str, Remove); 5] = [
+        ("is-it-real", |r| r.is_it_real = None),
+        ("cost", |r| r.cost = None),
+        ("quality", |r| r.quality = None),
+        ("ranks", |r| r.ranks = None),
+        ("topics", |r| r.topics = None),
+    ];
+    for (id, remove) in sections {
+        let mut report = samples::demo();
+        let mark = format!("<section id=\"{id}\"");
+        assert!(render_html(&report).contains(&mark), "{id} is there");
+        remove(&mut report);
+        let page = render_html(&report);
+        assert!(
+            !page.contains(&mark) && !page.contains(&format!("href=\"#{id}\"")),
+            "{id} is gone"
+        );
+        let numbers = page.matches("<span class=\"number\">").count();
+        assert!(
+            page.contains(&format!("<span class=\"number\">{numbers}</span>")),
+            "no hole in the numbering"
+        );
+    }
+    let empty = render_html(&Report::default());
+    assert!(empty.contains("Who pays?") && empty.contains("What this does not say"));
+}
+
+#[test]
+fn the_worst_group_is_in_the_first_sentence() {
+    let report = samples::demo();
+    let page = render_html(&report);
+    let lead = page.split_once("<p class=\"lead\">").expect("a lead").1;
+    let sentence = lead.split_once(" a loss of").expect("a first sentence").0;
+    assert!(sentence.contains("women"), "{sentence}");
+}
+
+#[test]
+fn one_model_is_enough() {
+    let full = samples::demo();
+    let group = |g: &GroupOutcome| GroupOutcome { results: vec![g.results[0]], ..g.clone() };
+    let report = Report {
+        title: "Audit".into(),
+        models: vec![ModelSummary { name: "Your dictionary".into(), rank: 4, total_error: None }],
+        who_pays: WhoPays {
+            baseline_runs: 5,
+            groups: full.who_pays.groups.iter().map(group).collect(),
+        },
+        ..Report::default()
+    };
+    let page = render_html(&report);
+    assert!(page.contains("pays most under <bdi>Your dictionary</bdi>"));
+    assert_eq!(page.matches("<section ").count(), 2);
+    assert_eq!(charts(&report).len(), 1);
+}
+
+#[test]
+fn a_loss_below_zero_is_not_called_a_price() {
+    let mut report = samples::demo();
+    for group in &mut report.who_pays.groups {
+        group.results.iter_mut().for_each(|r| r.loss = -0.02);
+    }
+    assert!(render_html(&report).contains("no group pays for sharing the dictionary"));
+}
+
+#[test]
+fn those_worse_off_are_named() {
+    let page = render_html(&samples::demo());
+    assert!(page.contains("1 of 2\u{a0}groups worse off (<strong><bdi>men</bdi></strong> +"));
+}
+
+#[test]
+fn fairness_is_never_claimed() {
+    for report in [samples::demo(), samples::sixty()] {
+        let page = render_html(&report).to_lowercase();
+        assert!(
+            !page.contains(" is fair")
+                && !page.contains("fair model")
+                && !page.contains("unbiased")
+        );
+    }
+}
+
+/// The demo with a third group of three people, and its name in every text.
+fn with_tiny_group() -> Report {
+    let mut report = samples::demo();
+    let tiny = "Zyx People";
+    let add = |name: &mut String| *name = tiny.into();
+    let mut group = report.who_pays.groups[0].clone();
+    add(&mut group.name);
+    group.rows = 3;
+    group.baseline_error = 0.123_456_7;
+    group.results = vec![ModelResult { relative_error: 0.876_543_2, loss: 0.753_086_5 }; 2];
+    report.who_pays.groups.push(group);
+    report.data = DataSummary { rows: 306, groups: 3, ..report.data };
+    if let Some(real) = &mut report.is_it_real {
+        let mut extra = real.evidence[0].clone();
+        add(&mut extra.group);
+        real.evidence.push(extra);
+    }
+    if let Some(cost) = &mut report.cost {
+        cost.changes.push(Change {
+            group: tiny.into(),
+            change: 0.333_444,
+            share_of_samples_worse: Some(0.25),
+        });
+        cost.curve[3].worst_loss = 0.753_086_5;
+    }
+    if let Some(quality) = &mut report.quality {
+        quality.fits[1].history = vec![0.753_086_5; 5];
+        quality.sentence = Some("Zyx People is the worst".into());
+    }
+    if let Some(ranks) = &mut report.ranks {
+        let mut extra = ranks.series[0].clone();
+        add(&mut extra.group);
+        ranks.series.push(extra);
+    }
+    if let Some(topics) = &mut report.topics {
+        topics.topics[0].main_group = Some(tiny.into());
+        topics.topics[0].features[0].name = "their secret".into();
+        for topic in &mut topics.topics {
+            topic.usage.push(Usage { group: tiny.into(), share: 0.111_222 });
+        }
+    }
+    report.title = "Women, men and Zyx People".into();
+    report.notes.push("Zyx People were few.".into());
+    report.warnings.push("Beware of Zyx People: 3 rows.".into());
+    report.settings.push(Setting { name: "groups".into(), value: "women,men,Zyx People".into() });
+    report.command = Some("fairer-nmf audit --only 'Zyx People'".into());
+    report.models[0].name = "Standard NMF of Zyx People".into();
+    report.min_group_size = 10;
+    report
+}
+
+#[test]
+fn hidden_groups_are_in_no_output() {
+    let report = with_tiny_group();
+    let output = all_output(&report);
+    for trace in [
+        "Zyx",
+        "zyx",
+        "0.12345",
+        "0.87654",
+        "0.75308",
+        "75.3",
+        "0.33344",
+        "0.11122",
+        "their secret",
+    ] {
+        assert!(!output.contains(trace), "{trace}");
+    }
+    assert!(output.contains("1\u{a0}group with fewer than 10\u{a0}rows is hidden"));
+    assert!(output.contains("women") && output.contains("men"));
+}
+
+#[test]
+fn hidden_groups_cannot_be_had_by_subtraction() {
+    let report = with_tiny_group();
+    let shown = report.published();
+    assert_eq!((shown.data.rows, shown.data.groups, shown.hidden_groups), (303, 2, 1));
+    assert_eq!(shown.data.density, None);
+    assert!(shown.models.iter().all(|m| m.total_error.is_none()));
+    assert!(shown.who_pays.groups.iter().all(|g| g.norm.is_none()));
+    let cost = shown.cost.as_ref().expect("cost");
+    assert!(cost.curve.is_empty() && cost.share_of_samples_worse.is_none());
+    let quality = shown.quality.as_ref().expect("quality");
+    assert!(quality.fits.iter().all(|f| f.history.is_empty() && f.global_bound.is_none()));
+    assert!(render_html(&report).contains("303\u{a0}samples"));
+}
+
+#[test]
+fn hiding_twice_changes_nothing() {
+    let once = with_tiny_group().published().into_owned();
+    assert_eq!(once.published().into_owned(), once);
+}
+
+#[test]
+fn all_groups_may_be_hidden() {
+    let mut report = samples::demo();
+    report.min_group_size = 1_000_000;
+    let page = render_html(&report);
+    assert!(page.contains("There is no group to show.") && !page.contains("women"));
+    roxmltree::Document::parse(&as_xml(&page)).expect("well formed");
+}
+
+#[test]
+fn numbers_that_do_not_exist_are_dashes() {
+    let mut report = samples::demo();
+    for group in &mut report.who_pays.groups {
+        group.baseline_std = Some(f64::NAN);
+        group.results[0] = ModelResult { relative_error: f64::NAN, loss: f64::INFINITY };
+    }
+    let page = render_html(&report);
+    assert!(!page.contains("NaN") && !page.contains(">inf"));
+    for (stem, svg) in charts(&report) {
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{stem}");
+    }
+}
+
+#[test]
+fn the_policy_allows_only_our_own_blocks() {
+    let page = render_html(&samples::demo());
+    assert!(page.contains("default-src 'none'; style-src 'sha256-") && !page.contains("unsafe"));
+    assert!(
+        !page.contains("http://")
+            || page.matches("http://").count()
+                == page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count()
+    );
+    assert!(!page.contains("https://"));
+}
+
+#[cfg(feature = "png")]
+#[test]
+fn png_needs_no_fonts_of_the_machine() {
+    let (_, svg) = &charts(&samples::demo())[0];
+    let picture = png::render(svg, 1.0).expect("a picture");
+    assert!(picture.starts_with(b"\x89PNG"));
+    // Without letters the picture would be far emptier.
+    let bare = png::render(&without_text(svg), 1.0).expect("a picture");
+    assert!(picture.len() > bare.len() + 1000, "{} {}", picture.len(), bare.len());
+    assert!(png::render("not a drawing", 1.0).is_err());
+    assert!(png::render(svg, 1e9).is_err());
+}
+
+#[cfg(feature = "png")]
+fn without_text(svg: &str) -> String {
+    let mut out = svg.to_owned();
+    while let Some(start) = out.find("<text") {
+        let end = start + out[start..].find("</text>").expect("closed") + "</text>".len();
+        out.replace_range(start..end, "");
+    }
+    out
+}
