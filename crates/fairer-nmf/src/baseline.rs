@@ -51,16 +51,21 @@ pub struct Estimate {
     pub summary: Summary,
 }
 
+/// Relative error below which a group counts as fitted exactly by its own dictionary.
+const EXACT: f64 = 1e-6;
+
 impl Estimate {
     /// The paper's: the mean of 5 runs of MU from random starts, tolerance 1e-4, at most 10,000
-    /// iterations.
+    /// iterations. A run also ends once the group is fitted to a relative error of
+    /// [`EXACT`]: from there the published rule would follow the error down to rounding, for
+    /// thousands of iterations that cannot change a loss by more than that.
     #[must_use]
     pub fn paper() -> Self {
         Self {
             runs: 5,
             update: Update::Mu,
             init: Init::Random,
-            stopping: Stopping::default(),
+            stopping: Stopping { relative_error_below: Some(EXACT), ..Stopping::default() },
             summary: Summary::Mean,
         }
     }
@@ -72,7 +77,12 @@ impl Estimate {
         Self {
             update: Update::Hals,
             summary: Summary::Lowest,
-            stopping: Stopping { tolerance: 1e-6, max_iterations: 2_000, ..Stopping::default() },
+            stopping: Stopping {
+                tolerance: 1e-6,
+                max_iterations: 2_000,
+                relative_error_below: Some(EXACT),
+                ..Stopping::default()
+            },
             ..Self::paper()
         }
     }

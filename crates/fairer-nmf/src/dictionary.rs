@@ -3,6 +3,8 @@
 //! Both updates, both sparse products and the dictionary's own NNLS problems then run along
 //! contiguous rows of length r.
 
+use crate::simd::padded;
+use crate::simd::products::{add_transposed_times, unpad_rows};
 use ndarray::{Array2, ArrayView2};
 
 /// H (r×n) stored as Hᵀ (n×r, row-major).
@@ -26,22 +28,18 @@ impl Dictionary {
 
     /// HHᵀ (r×r).
     pub fn gram(&self) -> Vec<f64> {
-        let mut gram = vec![0.0; self.rank * self.rank];
-        add_gram(&mut gram, &self.values, self.rank);
+        let r = self.rank;
+        let mut padded_gram = vec![0.0; r * padded(r)];
+        add_gram(&mut padded_gram, &self.values, self.features, r);
+        let mut gram = vec![0.0; r * r];
+        unpad_rows(&padded_gram, r, &mut gram);
         gram
     }
 }
 
-/// Adds FᵀF (r×r) of F (k×r) to `gram`.
-pub(crate) fn add_gram(gram: &mut [f64], f: &[f64], r: usize) {
-    for row in f.chunks_exact(r) {
-        for (i, &a) in row.iter().enumerate() {
-            if a != 0.0 {
-                let out = &mut gram[i * r..(i + 1) * r];
-                out.iter_mut().zip(row).for_each(|(g, &b)| *g += a * b);
-            }
-        }
-    }
+/// Adds FᵀF of the first k rows of F (k×r) to `gram` (r rows, padded to whole vectors).
+pub(crate) fn add_gram(gram: &mut [f64], f: &[f64], k: usize, r: usize) {
+    add_transposed_times(f, (k, r, r), f, r, gram);
 }
 
 /// Σ aᵢbᵢ.

@@ -22,6 +22,7 @@
 //! The shape: rows are touched in one place, the pass, which leaves three small statistics per
 //! group; everything else (updates of the dictionary, weights, certificates) sees only those.
 
+mod audit;
 mod baseline;
 mod bound;
 mod data;
@@ -39,6 +40,13 @@ pub mod synthetic;
 mod update;
 mod weights;
 
+pub use audit::{
+    AuditOptions, AuditReport, Bootstrap, Chance, Evaluation, GroupAudit, GroupChances,
+    GroupChange, GroupIntervals, HeldOut, HeldOutGroup, Individuals, Interval, Permutation, Refit,
+    Topic, TopicFeature, TopicMatch, TradeOff, TradeOffOptions, TradeOffPoint, Verdict, audit,
+    bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate, held_out, is_small,
+    match_topics, permutation_test, permutation_test_refit, trade_off,
+};
 pub use baseline::{Baseline, Estimate, GroupBaseline, Summary};
 pub use bound::{BoundReport, global_bound};
 pub use data::{Csr, Group, GroupedData, Indices, Matrix};
@@ -49,7 +57,7 @@ pub use fit::{
     silent,
 };
 pub use model::{GroupFit, Model, Warning};
-pub use statistics::Statistics;
+pub use statistics::{Statistics, group_statistics};
 pub use stopping::{Change, Status, Stopping};
 pub use update::Update;
-pub use weights::WeightRule;
+pub use weights::{MinMaxStep, WeightRule, min_max_step};

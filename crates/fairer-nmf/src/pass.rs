@@ -5,21 +5,30 @@
 
 mod dense;
 mod sparse;
+#[cfg(test)]
+mod tests;
 
-use crate::data::{GroupedData, Matrix, sum_in_chunks};
+use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
+use crate::simd::products::{pad_rows, room, times, unpad_rows};
+use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
 use crate::update::{Scratch, Update};
 use crate::{Element, GroupedData as Data};
 use rayon::prelude::*;
 
-/// Rows of a panel: both products of a panel run while it is in the second-level cache.
-pub(crate) const PANEL: usize = 64;
+/// Rows of a panel: both products of a panel run while it is in the second-level cache. 64 of
+/// f64, 128 of f32 (measured at n = 1,000: 64 rows of f32 are a tenth slower).
+const fn panel_rows<T>() -> usize {
+    512 / size_of::<T>()
+}
 /// Chunks the rows are cut into, beyond one per group. Fixed, so that sums come in the same
 /// order for any number of threads.
 const CHUNKS: usize = 16;
+/// Multiplications that make a chunk: below, its own sums cost more than its rows.
+const CHUNK_WORK: usize = 250_000;
 /// Multiplications below which a pass stays on one thread: waking others costs more.
-const WORTH_SHARING: usize = 200_000;
+const WORTH_SHARING: usize = 4 * CHUNK_WORK;
 
 /// What a pass does with the rows of W before it forms the statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +37,24 @@ pub(crate) enum RowStep {
     Keep,
     /// Update it for the given dictionary.
     Update(Update),
+    /// Go a share of the way, between 0 and 1, to the updated rows.
+    Toward {
+        /// The update.
+        update: Update,
+        /// The share.
+        share: f64,
+    },
+}
+
+impl RowStep {
+    /// The update and how far to go, if any.
+    fn parts(self) -> Option<(Update, f64)> {
+        match self {
+            Self::Keep => None,
+            Self::Update(update) => Some((update, 1.0)),
+            Self::Toward { update, share } => Some((update, share)),
+        }
+    }
 }
 
 /// A run of rows of one group.
@@ -37,9 +64,10 @@ struct Chunk {
     rows: std::ops::Range<usize>,
 }
 
-fn chunks<T: Element>(data: &Data<'_, T>) -> Vec<Chunk> {
+fn chunks<T: Element>(data: &Data<'_, T>, rank: usize) -> Vec<Chunk> {
     let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
-    let size = total.div_ceil(CHUNKS).next_multiple_of(PANEL);
+    let count = (work(data, rank) / CHUNK_WORK).clamp(1, CHUNKS);
+    let size = total.div_ceil(count).next_multiple_of(panel_rows::<T>());
     let mut chunks = Vec::new();
     for (group, g) in data.groups.iter().enumerate() {
         for start in (0..g.rows.len()).step_by(size) {
@@ -49,51 +77,66 @@ fn chunks<T: Element>(data: &Data<'_, T>) -> Vec<Chunk> {
     chunks
 }
 
-/// The dictionary as the products need it, in the number type of the data.
+/// diag(scale)·Hᵀ as the products need it: in one of two forms, the other is empty.
 pub(crate) struct Prepared<T> {
     rank: usize,
     features: usize,
-    /// diag(scale)·Hᵀ, n×r.
-    scaled: Vec<T>,
+    /// n×r in the number type of the data, for `gemm`.
+    plain: Vec<T>,
+    /// n rows padded to whole vectors, for our own loops.
+    padded: Vec<f64>,
     gram: Vec<f64>,
 }
 
 impl<T: Element> Prepared<T> {
-    pub fn new(h: &Dictionary, scale: Option<&[f64]>) -> Self {
-        let r = h.rank;
-        let scaled = match scale {
-            None => h.values.iter().map(|&v| T::from_f64(v)).collect(),
-            Some(scale) => h
-                .values
-                .chunks_exact(r)
-                .zip(scale)
-                .flat_map(|(row, &s)| row.iter().map(move |&v| T::from_f64(v * s)))
-                .collect(),
-        };
-        Self { rank: r, features: h.features, scaled, gram: h.gram() }
+    fn new(h: &Dictionary, data: &Data<'_, T>) -> Self {
+        let (r, n) = (h.rank, h.features);
+        let mut prepared =
+            Self { rank: r, features: n, plain: Vec::new(), padded: Vec::new(), gram: h.gram() };
+        let scale = |j: usize| data.scale.as_ref().map_or(1.0, |s| s[j]);
+        if by_gemm(data) {
+            let rows = h.values.chunks_exact(r).enumerate();
+            prepared.plain = rows
+                .flat_map(|(j, row)| row.iter().map(move |&v| T::from_f64(v * scale(j))))
+                .collect();
+        } else {
+            pad_rows(&h.values, r, &mut prepared.padded);
+            if data.scale.is_some() {
+                for (j, row) in prepared.padded.chunks_exact_mut(padded(r)).enumerate() {
+                    row.iter_mut().for_each(|v| *v *= scale(j));
+                }
+            }
+        }
+        prepared
     }
+}
+
+/// Whether the products are large and dense enough for a general library.
+fn by_gemm<T: Element>(data: &Data<'_, T>) -> bool {
+    matches!(&data.matrix, Matrix::Dense(x) if x.ncols() > dense::NARROW)
 }
 
 /// One panel's buffers and one chunk's sums, reused from chunk to chunk by a thread.
 struct Worker<T> {
     scratch: Scratch,
-    /// X_bHᵀ and W_b of the panel in f64, PANEL×r.
+    /// X_bHᵀ and W_b of the panel in f64, with room for the last vectors.
     product: Vec<f64>,
     rows: Vec<f64>,
     dense: dense::Buffers<T>,
-    sparse: sparse::Buffers,
+    /// WᵀW, r rows padded, and, by our own loops, XᵀW, n rows padded.
     gram: Vec<f64>,
+    cross: Vec<f64>,
 }
 
 impl<T: Element> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
-            product: vec![0.0; PANEL * rank],
-            rows: vec![0.0; PANEL * rank],
+            product: vec![0.0; room(panel_rows::<T>(), rank)],
+            rows: vec![0.0; room(panel_rows::<T>(), rank)],
             dense: dense::Buffers::default(),
-            sparse: sparse::Buffers::default(),
-            gram: vec![0.0; rank * rank],
+            gram: Vec::new(),
+            cross: Vec::new(),
         }
     }
 
@@ -108,49 +151,63 @@ impl<T: Element> Worker<T> {
     ) -> Statistics {
         let r = h.rank;
         let rows = &data.groups[chunk.group].rows[chunk.rows.clone()];
+        let by_gemm = by_gemm(data);
         self.gram.clear();
-        self.gram.resize(r * r, 0.0);
-        match &data.matrix {
-            Matrix::Dense(_) => self.dense.begin(r, h.features),
-            Matrix::Sparse(_) => self.sparse.begin(h),
+        self.gram.resize(r * padded(r), 0.0);
+        self.cross.clear();
+        if by_gemm {
+            self.dense.begin(r, h.features);
+        } else {
+            self.cross.resize(h.features * padded(r), 0.0);
         }
-        for (panel, w) in rows.chunks(PANEL).zip(w.chunks_mut(PANEL * r)) {
+        let at_once = panel_rows::<T>();
+        for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
             let k = panel.len();
             if let Matrix::Dense(x) = &data.matrix {
                 self.dense.load(x, panel);
             }
-            for (f, &t) in self.rows[..k * r].iter_mut().zip(w.iter()) {
-                *f = t.to_f64();
-            }
-            if let RowStep::Update(update) = step {
-                let product = &mut self.product[..k * r];
+            self.rows.iter_mut().zip(w.iter()).for_each(|(f, t)| *f = t.to_f64());
+            if let Some((update, share)) = step.parts() {
+                let product = &mut self.product[..];
                 match &data.matrix {
                     Matrix::Dense(x) => self.dense.times_dictionary(x, panel, h, product),
-                    Matrix::Sparse(x) => self.sparse.times_dictionary(x, panel, r, product),
+                    Matrix::Sparse(x) => sparse::times_dictionary(x, panel, &h.padded, r, product),
                 }
-                update.apply(&h.gram, product, &mut self.rows[..k * r], r, &mut self.scratch);
-                for (t, f) in w.iter_mut().zip(&mut self.rows[..k * r]) {
-                    *t = T::from_f64(*f);
+                let (c, f) = (&product[..k * r], &mut self.rows[..k * r]);
+                update.apply(&h.gram, c, f, r, &mut self.scratch);
+                for (t, f) in w.iter_mut().zip(f) {
+                    *t = T::from_f64(share * *f + (1.0 - share) * t.to_f64());
                     // The statistics are those of W as it is stored.
                     *f = t.to_f64();
                 }
             }
-            add_gram(&mut self.gram, &self.rows[..k * r], r);
+            add_gram(&mut self.gram, &self.rows, k, r);
+            let (rows, cross) = (&self.rows[..], &mut self.cross[..]);
             match &data.matrix {
-                Matrix::Dense(x) => self.dense.add_cross(x, panel, w, r),
-                Matrix::Sparse(x) => self.sparse.add_cross(x, panel, &self.rows[..k * r], r),
+                Matrix::Dense(x) if by_gemm => self.dense.add_cross(x, panel, w, r),
+                Matrix::Dense(x) => self.dense.add_narrow_cross(x, panel, rows, r, cross),
+                Matrix::Sparse(x) => sparse::add_cross(x, panel, rows, r, cross),
             }
         }
-        let mut cross = match &data.matrix {
-            Matrix::Dense(_) => self.dense.cross(r, h.features),
-            Matrix::Sparse(_) => self.sparse.cross(r, h.features),
-        };
-        if let Some(scale) = &data.scale {
-            for (row, &s) in cross.chunks_exact_mut(r).zip(scale) {
+        self.statistics(h, by_gemm, data.scale())
+    }
+
+    /// The chunk's sums without padding, in scaled features.
+    fn statistics(&mut self, h: &Prepared<T>, by_gemm: bool, scale: Option<&[f64]>) -> Statistics {
+        let r = h.rank;
+        let mut sums = Statistics::zero(r, h.features);
+        unpad_rows(&self.gram, r, &mut sums.gram);
+        if by_gemm {
+            self.dense.cross(&mut sums.cross, r, h.features);
+        } else {
+            unpad_rows(&self.cross, r, &mut sums.cross);
+        }
+        if let Some(scale) = scale {
+            for (row, &s) in sums.cross.chunks_exact_mut(r).zip(scale) {
                 row.iter_mut().for_each(|c| *c *= s);
             }
         }
-        Statistics { gram: self.gram.clone(), cross, squared_norm: 0.0 }
+        sums
     }
 }
 
@@ -163,8 +220,8 @@ pub(crate) fn run<T: Element>(
     w: &mut [T],
 ) -> Vec<Statistics> {
     let r = h.rank;
-    let prepared = Prepared::new(h, data.scale());
-    let chunks = chunks(data);
+    let prepared = Prepared::new(h, data);
+    let chunks = chunks(data, r);
     let mut pieces = Vec::with_capacity(chunks.len());
     let mut rest = w;
     for chunk in chunks {
@@ -199,10 +256,10 @@ pub(crate) fn run<T: Element>(
     total
 }
 
-/// Chunks in flight at once: all of them where their sums are small, else one per thread.
+/// Chunks in flight at once: one per thread, or several each where their sums are small.
 fn wave_size(threads: usize, rank: usize, features: usize) -> usize {
-    const SMALL: usize = 1 << 22;
-    threads.max(SMALL / (rank * features).max(1))
+    const SMALL: usize = 1 << 21;
+    threads * (SMALL / (rank * features * threads).max(1)).max(1)
 }
 
 fn work<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> usize {
@@ -220,24 +277,72 @@ pub(crate) fn row_squared_errors<T: Element>(
     h: &Dictionary,
     w: &[T],
 ) -> Vec<f64> {
-    let r = h.rank;
+    let (r, n) = (h.rank, h.features);
     let rows = &data.groups[group].rows;
-    rows.par_iter()
-        .with_min_len(PANEL)
-        .zip(w.par_chunks_exact(r))
-        .map_init(
-            || vec![0.0; h.features],
-            |residual, (&row, w)| {
-                for (out, h) in residual.iter_mut().zip(h.values.chunks_exact(r)) {
-                    *out = h.iter().zip(w).map(|(h, w)| h * w.to_f64()).sum();
-                }
-                data.matrix.for_each_in_row(row, |j, x| {
-                    residual[j] -= x.to_f64() * data.scale.as_ref().map_or(1.0, |s| s[j]);
-                });
-                residual.iter().map(|v| v * v).sum()
+    let mut components = vec![0.0; r * padded(n)];
+    for (j, topics) in h.values.chunks_exact(r).enumerate() {
+        topics.iter().enumerate().for_each(|(k, &v)| components[k * padded(n) + j] = v);
+    }
+    // Few enough rows for their residuals to stay in cache.
+    let at_once = (RESIDUALS / n).clamp(1, panel_rows::<T>());
+    let mut errors = vec![0.0; rows.len()];
+    let new = || vec![0.0; room(at_once, n)];
+    if rows.len() * n * r < WORTH_SHARING {
+        let mut residual = new();
+        let pieces = rows.chunks(at_once).zip(w.chunks(at_once * r));
+        for ((rows, w), errors) in pieces.zip(errors.chunks_mut(at_once)) {
+            residual_squares(data, rows, w, &components, r, &mut residual, errors);
+        }
+    } else {
+        let errors = errors.par_chunks_mut(at_once);
+        rows.par_chunks(at_once).zip(w.par_chunks(at_once * r)).zip(errors).for_each_init(
+            new,
+            |residual, ((rows, w), errors)| {
+                residual_squares(data, rows, w, &components, r, residual, errors);
             },
-        )
-        .collect()
+        );
+    }
+    errors
+}
+
+/// Entries of the residual that are held at once.
+const RESIDUALS: usize = 1 << 14;
+
+/// Squared norms of the rows of X_b − W_bH; `components`: H, r rows padded.
+fn residual_squares<T: Element>(
+    data: &GroupedData<'_, T>,
+    rows: &[usize],
+    w: &[T],
+    components: &[f64],
+    r: usize,
+    residual: &mut [f64],
+    errors: &mut [f64],
+) {
+    let n = data.features();
+    times(w, (rows.len(), r, r), components, n, residual);
+    for (&row, residual) in rows.iter().zip(residual.chunks_exact_mut(n)) {
+        match &data.scale {
+            None => data.matrix.for_each_in_row(row, |j, x| residual[j] -= x.to_f64()),
+            Some(s) => data.matrix.for_each_in_row(row, |j, x| residual[j] -= x.to_f64() * s[j]),
+        }
+    }
+    squares(&residual[..rows.len() * n], n, errors);
+}
+
+vectorised! {
+    /// Σ v² of every row of n numbers.
+    fn squares(values: &[f64], n: usize, out: &mut [f64]) {
+        for (out, row) in out.iter_mut().zip(values.chunks_exact(n)) {
+            let (whole, rest) = row.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for v in whole {
+                for l in 0..LANES {
+                    sums[l] = fused::<FMA>(v[l], v[l], sums[l]);
+                }
+            }
+            *out = sums.iter().sum::<f64>() + rest.iter().map(|v| v * v).sum::<f64>();
+        }
+    }
 }
 
 /// ‖X_ℓ − W_ℓH‖² computed from the residual itself, for groups fitted almost exactly.
@@ -247,7 +352,5 @@ pub(crate) fn direct_squared_error<T: Element>(
     h: &Dictionary,
     w: &[T],
 ) -> f64 {
-    let errors = row_squared_errors(data, group, h, w);
-    let positions: Vec<usize> = (0..errors.len()).collect();
-    sum_in_chunks(&positions, |i| errors[i])
+    row_squared_errors(data, group, h, w).iter().sum()
 }

@@ -3,23 +3,78 @@
 //! The crate is built for any x86-64 (or other) machine; the few loops that matter are compiled
 //! three times from one body and chosen at run time.
 
+// Loops over lanes read like the formulas only with indices.
+#![allow(clippy::needless_range_loop)]
+
+pub(crate) mod products;
+
+/// Numbers of a vector: the f64 lanes of one AVX-512 register (two of AVX2).
+pub(crate) const LANES: usize = 8;
+
+/// `r` rounded up to whole vectors.
+pub(crate) fn padded(r: usize) -> usize {
+    r.next_multiple_of(LANES)
+}
+
+/// a·b + c, fused where the processor can.
+#[inline(always)]
+pub(crate) fn fused<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// One vector.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Pack(pub [f64; LANES]);
+
+impl Pack {
+    pub const ZERO: Self = Self([0.0; LANES]);
+
+    /// V vectors from the start of `values`.
+    #[inline(always)]
+    pub fn load<const V: usize>(values: &[f64]) -> [Self; V] {
+        let values = &values[..V * LANES];
+        let mut packs = [Self::ZERO; V];
+        for v in 0..V {
+            packs[v].0.copy_from_slice(&values[v * LANES..(v + 1) * LANES]);
+        }
+        packs
+    }
+
+    /// self + a·b.
+    #[inline(always)]
+    pub fn add_product<const FMA: bool>(self, a: f64, b: Self) -> Self {
+        let mut out = self;
+        for l in 0..LANES {
+            out.0[l] = fused::<FMA>(a, b.0[l], self.0[l]);
+        }
+        out
+    }
+}
+
 /// Defines `fn name(args)` from one body, compiled for AVX-512, for AVX2 and for the baseline.
+/// The body sees the constant `FMA`: whether [`fused`] is one instruction.
 macro_rules! vectorised {
     ($(#[$meta:meta])* $vis:vis fn $name:ident $(<$(const $c:ident : $ct:ty),* $(; $($t:ident : $bound:path),*)?>)? ($($arg:ident : $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
         $vis fn $name $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
+            // Loops over lanes read like the formulas only with indices.
             #[inline(always)]
-            fn body $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) $body
+            #[allow(clippy::too_many_arguments, clippy::needless_range_loop)]
+            fn body <$($($($t: $bound,)*)? $(const $c: $ct,)*)? const FMA: bool> ($($arg: $ty),*) $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+                #[allow(clippy::too_many_arguments)]
                 fn wide $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
-                    body $(::<$($($t,)*)? $($c),*>)? ($($arg),*)
+                    body ::<$($($($t,)*)? $($c,)*)? true> ($($arg),*)
                 }
                 #[target_feature(enable = "avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
                 fn middle $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
-                    body $(::<$($($t,)*)? $($c),*>)? ($($arg),*)
+                    body ::<$($($($t,)*)? $($c,)*)? true> ($($arg),*)
                 }
                 if std::is_x86_feature_detected!("avx512f")
                     && std::is_x86_feature_detected!("avx512dq")
@@ -33,9 +88,26 @@ macro_rules! vectorised {
                     return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) };
                 }
             }
-            body $(::<$($($t,)*)? $($c),*>)? ($($arg),*)
+            body ::<$($($($t,)*)? $($c,)*)? { cfg!(target_arch = "aarch64") }> ($($arg),*)
         }
     };
 }
 
-pub(crate) use vectorised;
+/// Calls `function::<types.., V>(args)` with the number of vectors V of a row as a constant, so
+/// that the compiler keeps the row in registers.
+macro_rules! for_width {
+    ($vectors:expr, $function:ident [$($t:ty),*], $($arg:expr),* $(,)?) => {
+        match $vectors {
+            1 => $function::<$($t,)* 1>($($arg),*),
+            2 => $function::<$($t,)* 2>($($arg),*),
+            3 => $function::<$($t,)* 3>($($arg),*),
+            4 => $function::<$($t,)* 4>($($arg),*),
+            5 => $function::<$($t,)* 5>($($arg),*),
+            6 => $function::<$($t,)* 6>($($arg),*),
+            7 => $function::<$($t,)* 7>($($arg),*),
+            _ => $function::<$($t,)* 8>($($arg),*),
+        }
+    };
+}
+
+pub(crate) use {for_width, vectorised};

@@ -2,7 +2,11 @@
 //!
 //! ‖X − WH‖² = ‖X‖² − 2⟨WᵀX, H⟩ + ⟨WᵀW, HHᵀ⟩, and all three terms add over rows.
 
+use crate::data::GroupedData;
 use crate::dictionary::{Dictionary, dot};
+use crate::pass::{self, RowStep};
+use crate::{Element, Error, Result};
+use ndarray::{Array2, ArrayView2};
 
 /// The statistics of one group, or of a block of its rows. Always f64.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,4 +47,47 @@ impl Statistics {
         let size = dot(&self.gram, gram_h);
         (self.squared_norm - 2.0 * fit + size).max(0.0)
     }
+}
+
+impl Statistics {
+    /// WᵀW (r×r).
+    #[must_use]
+    pub fn gram(&self) -> Array2<f64> {
+        let r = self.gram.len().isqrt();
+        Array2::from_shape_fn((r, r), |(i, j)| self.gram[i * r + j])
+    }
+
+    /// WᵀX (r×n).
+    #[must_use]
+    pub fn cross(&self) -> Array2<f64> {
+        let r = self.gram.len().isqrt();
+        Array2::from_shape_fn((r, self.cross.len() / r), |(k, j)| self.cross[j * r + k])
+    }
+
+    /// ‖X‖².
+    #[must_use]
+    pub fn squared_norm(&self) -> f64 {
+        self.squared_norm
+    }
+}
+
+/// The statistics of every group for a given W (m×r, rows in the order of the data).
+///
+/// # Errors
+/// A W of another number of rows.
+pub fn group_statistics<T: Element>(
+    data: &GroupedData<'_, T>,
+    representation: ArrayView2<'_, T>,
+) -> Result<Vec<Statistics>> {
+    let (found_rows, rank) = representation.dim();
+    if found_rows != data.rows() || rank == 0 {
+        let (rows, columns) = (data.rows(), rank.max(1));
+        let what = "the representation";
+        return Err(Error::Shape { what, found_rows, found_columns: rank, rows, columns });
+    }
+    let features = data.features();
+    let h = Dictionary { rank, features, values: vec![0.0; rank * features] };
+    let rows = data.groups().iter().flat_map(|g| &g.rows);
+    let mut w: Vec<T> = rows.flat_map(|&row| representation.row(row).to_vec()).collect();
+    Ok(pass::run(data, &h, RowStep::Keep, &mut w))
 }

@@ -6,6 +6,8 @@
 pub mod hals;
 pub mod mu;
 pub mod nnls;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +27,8 @@ pub enum Update {
 #[derive(Default)]
 pub(crate) struct Scratch {
     nnls: nnls::Scratch,
-    row: Vec<f64>,
+    mu: mu::Scratch,
+    hals: hals::Scratch,
 }
 
 impl Update {
@@ -39,8 +42,8 @@ impl Update {
         scratch: &mut Scratch,
     ) {
         match self {
-            Self::Mu => mu::step(g, c, f, r, &mut scratch.row),
-            Self::Hals => hals::sweeps(g, c, f, r, &mut scratch.row),
+            Self::Mu => mu::step(g, c, f, r, &mut scratch.mu),
+            Self::Hals => hals::sweeps(g, c, f, r, &mut scratch.hals),
             Self::Nnls => {
                 nnls::solve(g, c, f, r, &mut scratch.nnls);
             }

@@ -5,7 +5,58 @@
 
 pub(crate) mod minmax;
 
+use crate::dictionary::Dictionary;
+use crate::statistics::Statistics;
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+
+/// The result of [`min_max_step`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MinMaxStep {
+    /// H (r×n), never worse than the one given.
+    pub components: Array2<f64>,
+    /// The multipliers λ of the groups, sum 1: who determines H.
+    pub weights: Vec<f64>,
+    /// No H ≥ 0 has a largest loss below this, for these statistics.
+    pub lower: f64,
+    /// The largest loss of `components`.
+    pub upper: f64,
+    /// Number of NNLS solves it took, each for all features.
+    pub solves: usize,
+}
+
+/// The exact dictionary step of the AM scheme: minimises over H ≥ 0 the largest loss
+/// max_ℓ (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ for the W behind `statistics`, to a duality gap of `gap` (in
+/// units of loss) where it can be reached; `upper − lower` says what was reached.
+///
+/// # Errors
+/// A start of another shape than the statistics, or not one baseline per group.
+pub fn min_max_step(
+    statistics: &[Statistics],
+    baselines: &[f64],
+    start: ArrayView2<'_, f64>,
+    gap: f64,
+) -> Result<MinMaxStep> {
+    let groups = statistics.len();
+    if baselines.len() != groups || groups == 0 {
+        let reason = format!("{} values for {groups} groups: give one per group", baselines.len());
+        return Err(Error::Baseline { reason });
+    }
+    let (rows, columns) = statistics[0].cross().dim();
+    if start.dim() != (rows, columns) {
+        let (found_rows, found_columns) = start.dim();
+        let what = "the start";
+        return Err(Error::Shape { what, found_rows, found_columns, rows, columns });
+    }
+    let norms: Vec<f64> = statistics.iter().map(|s| s.squared_norm.sqrt()).collect();
+    let mut h = Dictionary::from_components(start);
+    let problem = minmax::Problem { statistics, norms: &norms, baselines };
+    let even = vec![1.0 / groups as f64; groups];
+    let step = minmax::solve(&problem, &mut h, &even, gap);
+    let (lower, upper, solves) = (step.lower, step.upper, step.solves);
+    Ok(MinMaxStep { components: h.to_components(), weights: step.lambda, lower, upper, solves })
+}
 
 /// How group weights follow from losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,6 +11,29 @@ use nalgebra::DMatrix;
 /// Steps of the search over the weights.
 const STEPS: usize = 120;
 
+/// Largest side at which the weights are searched with the exact spectrum.
+const SMALL_SIDE: usize = 64;
+
+/// The maximum on [0, 1] of a quasi-concave function.
+fn golden(f: impl Fn(f64) -> f64) -> f64 {
+    const RATIO: f64 = 0.618_033_988_749_894_9;
+    let (mut low, mut high) = (0.0, 1.0);
+    let (mut a, mut b) = (high - RATIO * (high - low), low + RATIO * (high - low));
+    let (mut fa, mut fb) = (f(a), f(b));
+    for _ in 0..32 {
+        if fa > fb {
+            (high, b, fb) = (b, a, fa);
+            a = high - RATIO * (high - low);
+            fa = f(a);
+        } else {
+            (low, a, fa) = (a, b, fb);
+            b = low + RATIO * (high - low);
+            fb = f(b);
+        }
+    }
+    0.5 * (low + high)
+}
+
 /// Gram matrices of the data, on whichever side is smaller.
 pub(super) enum Spectrum {
     /// X_ℓᵀX_ℓ/N_ℓ² (n×n each).
@@ -110,15 +133,42 @@ impl Spectrum {
         Some(values[..n - self.rank()].iter().map(|v| v.max(0.0)).sum())
     }
 
-    /// Weights worth an exact look. Each step turns a tracked subspace towards the top of S(w) and
-    /// moves w towards the groups that it serves worst.
+    /// Weights worth an exact look.
     pub fn search(&self, e: &[f64]) -> Vec<Vec<f64>> {
         let groups = self.groups();
-        let mut weights = even(groups);
-        let mut candidates = vec![weights.clone()];
-        if groups == 1 {
-            return candidates;
+        let mut candidates = vec![even(groups)];
+        if groups > 1 {
+            candidates.extend(self.ascend(e));
         }
+        if (2..=3).contains(&groups) && self.side() <= SMALL_SIDE {
+            candidates.push(self.section(e));
+        }
+        for w in &mut candidates {
+            let total: f64 = w.iter().sum();
+            w.iter_mut().for_each(|w| *w /= total);
+        }
+        candidates
+    }
+
+    /// Golden sections with the exact spectrum, one inside the other for three groups. The bound is
+    /// quasi-concave in w, but has kinks where eigenvalues meet (as they do in symmetric data),
+    /// and a section does not mind kinks.
+    fn section(&self, e: &[f64]) -> Vec<f64> {
+        let value = |w: &[f64]| self.exact_tail(w).map_or(f64::NEG_INFINITY, |t| root(w, e, t));
+        if e.len() == 2 {
+            let x = golden(|x| value(&[x, 1.0 - x]));
+            return vec![x, 1.0 - x];
+        }
+        let split = |x: f64, y: f64| [x, (1.0 - x) * y, (1.0 - x) * (1.0 - y)];
+        let x = golden(|x| value(&split(x, golden(|y| value(&split(x, y))))));
+        split(x, golden(|y| value(&split(x, y)))).to_vec()
+    }
+
+    /// Exponentiated gradient ascent. Each step turns a tracked subspace towards the top of S(w)
+    /// and moves w towards the groups that it serves worst.
+    fn ascend(&self, e: &[f64]) -> [Vec<f64>; 2] {
+        let groups = self.groups();
+        let mut weights = even(groups);
         let mut subspace = self.random_subspace();
         for _ in 0..3 {
             subspace = self.turn(&weights, &subspace).1;
@@ -144,13 +194,7 @@ impl Spectrum {
                 average.iter_mut().zip(&weights).for_each(|(a, w)| *a += w);
             }
         }
-        candidates.push(best.1);
-        candidates.push(average);
-        for w in &mut candidates {
-            let total: f64 = w.iter().sum();
-            w.iter_mut().for_each(|w| *w /= total);
-        }
-        candidates
+        [best.1, average]
     }
 
     fn random_subspace(&self) -> DMatrix<f64> {

@@ -1,17 +1,23 @@
-//! Dense panels: two products by `gemm`, both from a panel that is in cache.
+//! Dense panels: both products from a panel that is in cache, by `gemm` or, where the matrix is
+//! narrow, by loops of our own: a call of `gemm` packs its operands first, which costs more than
+//! a small product.
 
-use super::{PANEL, Prepared};
+use super::Prepared;
 use crate::Element;
+use crate::simd::products;
 use gemm::{Parallelism, gemm};
 use ndarray::ArrayView2;
 
-/// Panels whose f32 products are summed before they are added to the f64 sums.
-const PANELS_PER_FLUSH: usize = 8;
+/// Features up to which the own loops are faster.
+pub(super) const NARROW: usize = 128;
+/// Panels whose products are summed in the type of the data before they are added to the f64
+/// sums.
+const PANELS_PER_FLUSH: usize = 4;
 
 /// Buffers of a thread for dense data.
 #[derive(Default)]
 pub(super) struct Buffers<T> {
-    /// A copy of the panel, PANEL×n row-major, where the rows do not lie together.
+    /// A copy of the panel, k×n row-major, where the rows do not lie together.
     panel: Vec<T>,
     gathered: bool,
     product: Vec<T>,
@@ -21,9 +27,6 @@ pub(super) struct Buffers<T> {
     /// WᵀX, r×n.
     total: Vec<f64>,
 }
-
-/// A panel as `gemm` sees it: pointer, row stride, column stride.
-type Strided<T> = (*const T, isize, isize);
 
 impl<T: Element> Buffers<T> {
     pub fn begin(&mut self, rank: usize, features: usize) {
@@ -37,12 +40,16 @@ impl<T: Element> Buffers<T> {
     /// matrix, else as a copy that stays in cache.
     pub fn load(&mut self, x: &ArrayView2<'_, T>, rows: &[usize]) {
         let neighbours = rows.windows(2).all(|w| w[1] == w[0] + 1);
-        self.gathered = !(neighbours && x.strides()[1] == 1);
+        let n = x.ncols();
+        self.gathered = if n <= NARROW {
+            !(neighbours && x.is_standard_layout())
+        } else {
+            !(neighbours && x.strides()[1] == 1)
+        };
         if !self.gathered {
             return;
         }
-        let n = x.ncols();
-        self.panel.resize(PANEL * n, T::default());
+        self.panel.resize(rows.len() * n, T::default());
         if x.strides()[1] == 1 || n == 1 {
             for (out, &row) in self.panel.chunks_exact_mut(n).zip(rows) {
                 out.iter_mut().zip(x.row(row)).for_each(|(o, &v)| *o = v);
@@ -57,16 +64,25 @@ impl<T: Element> Buffers<T> {
         }
     }
 
-    fn strided(&self, x: &ArrayView2<'_, T>, rows: &[usize]) -> Strided<T> {
+    /// The loaded panel as `gemm` sees it: pointer and stride from row to row.
+    fn strided(&self, x: &ArrayView2<'_, T>, rows: &[usize]) -> (*const T, isize) {
         if self.gathered {
-            (self.panel.as_ptr(), x.ncols() as isize, 1)
+            (self.panel.as_ptr(), x.ncols() as isize)
         } else {
-            let first = x.row(rows[0]);
-            (first.as_ptr(), x.strides()[0], x.strides()[1])
+            (x.row(rows[0]).as_ptr(), x.strides()[0])
         }
     }
 
-    /// X_bHᵀ (k×r) of the loaded panel.
+    /// The loaded panel of a narrow matrix, k×n without gaps.
+    fn contiguous<'a>(&'a self, x: &'a ArrayView2<'_, T>, rows: &[usize]) -> &'a [T] {
+        if self.gathered {
+            return &self.panel[..rows.len() * x.ncols()];
+        }
+        let whole = x.to_slice().expect("`load` copies a narrow matrix that is not contiguous");
+        &whole[rows[0] * x.ncols()..][..rows.len() * x.ncols()]
+    }
+
+    /// X_bHᵀ (k×r) of the loaded panel; `out` has room for the last vectors.
     pub fn times_dictionary(
         &mut self,
         x: &ArrayView2<'_, T>,
@@ -75,10 +91,15 @@ impl<T: Element> Buffers<T> {
         out: &mut [f64],
     ) {
         let (k, r, n) = (rows.len(), h.rank, h.features);
-        self.product.resize(PANEL * r, T::default());
-        let (panel, row_stride, column_stride) = self.strided(x, rows);
-        // SAFETY: `panel` covers k×n entries with these strides (a view of x or the copy just
-        // made), `scaled` is n×r and `product` at least k×r, all initialised, none overlapping.
+        if n <= NARROW {
+            products::times(self.contiguous(x, rows), (k, n, n), &h.padded, r, out);
+            return;
+        }
+        self.product.resize(k * r, T::default());
+        let (panel, stride) = self.strided(x, rows);
+        // SAFETY: `panel` covers k rows of n entries with this stride (a view of x or the copy
+        // just made), `plain` is n×r and `product` is k×r, all initialised, none
+        // overlapping.
         unsafe {
             gemm(
                 r,
@@ -88,12 +109,12 @@ impl<T: Element> Buffers<T> {
                 r as isize,
                 1,
                 false,
-                h.scaled.as_ptr(),
+                h.plain.as_ptr(),
                 r as isize,
                 1,
                 panel,
-                row_stride,
-                column_stride,
+                stride,
+                1,
                 T::default(),
                 T::ONE,
                 false,
@@ -105,10 +126,24 @@ impl<T: Element> Buffers<T> {
         out.iter_mut().zip(&self.product).for_each(|(o, p)| *o = p.to_f64());
     }
 
-    /// Adds W_bᵀX_b of the loaded panel; `w`: k×r.
+    /// Adds X_bᵀW_b of the loaded panel to `cross` (n rows, padded), where the matrix is narrow;
+    /// `w`: k×r with room for the last vectors.
+    pub fn add_narrow_cross(
+        &self,
+        x: &ArrayView2<'_, T>,
+        rows: &[usize],
+        w: &[f64],
+        r: usize,
+        cross: &mut [f64],
+    ) {
+        let (k, n) = (rows.len(), x.ncols());
+        products::add_transposed_times(self.contiguous(x, rows), (k, n, n), w, r, cross);
+    }
+
+    /// Adds W_bᵀX_b of the loaded panel to the own sums; `w`: k×r.
     pub fn add_cross(&mut self, x: &ArrayView2<'_, T>, rows: &[usize], w: &[T], r: usize) {
         let (k, n) = (rows.len(), x.ncols());
-        let (panel, row_stride, column_stride) = self.strided(x, rows);
+        let (panel, stride) = self.strided(x, rows);
         // SAFETY: as above; `partial` is r×n, `w` is k×r.
         unsafe {
             gemm(
@@ -120,8 +155,8 @@ impl<T: Element> Buffers<T> {
                 1,
                 self.panels > 0,
                 panel,
-                row_stride,
-                column_stride,
+                stride,
+                1,
                 w.as_ptr(),
                 1,
                 r as isize,
@@ -147,14 +182,10 @@ impl<T: Element> Buffers<T> {
     }
 
     /// The chunk's XᵀW (n×r).
-    pub fn cross(&mut self, r: usize, n: usize) -> Vec<f64> {
+    pub fn cross(&mut self, out: &mut [f64], r: usize, n: usize) {
         self.flush();
-        let mut cross = vec![0.0; n * r];
         for (k, row) in self.total.chunks_exact(n).enumerate() {
-            for (j, &v) in row.iter().enumerate() {
-                cross[j * r + k] = v;
-            }
+            row.iter().enumerate().for_each(|(j, &v)| out[j * r + k] = v);
         }
-        cross
     }
 }

@@ -310,3 +310,26 @@ fn the_fallback_alone_solves_every_row() {
         }
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig {
+        failure_persistence: None,
+        ..proptest::prelude::ProptestConfig::with_cases(150)
+    })]
+
+    /// `n` below `r` makes the Gram matrix singular; `copies` repeats topics exactly.
+    #[test]
+    fn every_row_satisfies_kkt(
+        seed in 0u64..u64::MAX, r in 1usize..=60, n in 1usize..=80, k in 1usize..20,
+        zeros in 0.0f64..0.9, copies in 0usize..4, signed in 0u8..2,
+    ) {
+        let mut rng = Rng(seed);
+        let shift = 0.5 * f64::from(signed);
+        let mut h = rng.fill(r * n, |u| if u < zeros { 0.0 } else { u - shift });
+        for copy in 0..copies.min(r - 1) {
+            h.copy_within(0..n, (r - 1 - copy) * n);
+        }
+        let x = rng.fill(k * n, |u| if u < zeros { 0.0 } else { u - shift });
+        check(&product(&h, &h, n), &product(&x, &h, n), r, &mut rng, "proptest");
+    }
+}

@@ -1,0 +1,216 @@
+//! The audit: what a dictionary, ours or anyone's, costs each group, and how sure that is.
+//!
+//! Everything here starts from [`evaluate`], which turns a dictionary into one squared error per
+//! sample. Data are touched again only where something is fitted anew.
+
+mod bootstrap;
+mod held_out;
+mod individuals;
+mod permutation;
+mod report;
+mod topics;
+mod trade_off;
+
+pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
+pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
+pub use individuals::{GroupChange, Individuals, Verdict, compare_individuals};
+pub use permutation::{
+    Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
+};
+pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit};
+pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
+pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
+
+use crate::data::GroupedData;
+use crate::dictionary::Dictionary;
+use crate::pass::{self, RowStep};
+use crate::update::Update;
+use crate::{
+    Baseline, Element, Error, Method, Parameters, Result, Stopping, estimate_baselines, silent,
+};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// What a dictionary costs each group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation<T> {
+    /// R-Error ‖X_ℓ − W_ℓH‖/N_ℓ of every group.
+    pub relative_errors: Vec<f64>,
+    /// R-Loss (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ of every group.
+    pub losses: Vec<f64>,
+    /// ‖x_i − w_iH‖² of every sample, in the order of the data.
+    pub row_squared_errors: Vec<f64>,
+    /// W (m×r), rows in the order of the data.
+    pub representation: Array2<T>,
+}
+
+impl<T> Evaluation<T> {
+    /// max_ℓ g_ℓ.
+    #[must_use]
+    pub fn worst_loss(&self) -> f64 {
+        self.losses.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// Measures what a dictionary costs each group.
+///
+/// `components` is H (r×n), in scaled features where the data are scaled; `representation` is W
+/// (m×r), or none for the best W of every sample (exact non-negative least squares); `baselines`
+/// holds one E_ℓ ≥ 0 per group, in the units of ‖X_ℓ‖. Errors come from the residuals themselves,
+/// with W in the number type of the data.
+///
+/// # Errors
+/// Shapes that do not fit; a negative, NaN or infinite entry in a factor (a library that leaves
+/// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
+///
+/// ```
+/// use fairer_nmf::{GroupedData, evaluate};
+/// use ndarray::array;
+/// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
+/// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
+/// let found = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
+/// assert_eq!(found.relative_errors, [0.8, 0.0]);
+/// assert_eq!(found.row_squared_errors, [0.0, 16.0, 0.0]);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+pub fn evaluate<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    representation: Option<ArrayView2<'_, f64>>,
+    baselines: &[f64],
+) -> Result<Evaluation<T>> {
+    check_components(data, components)?;
+    check_baselines(data, baselines)?;
+    let h = Dictionary::from_components(components);
+    let w = match representation {
+        Some(w) => {
+            check_factor("representation", w, (data.rows(), h.rank))?;
+            let rows = data.groups().iter().flat_map(|g| &g.rows);
+            rows.flat_map(|&row| w.row(row).into_iter().map(|&v| T::from_f64(v))).collect()
+        }
+        None => best_rows(data, &h),
+    };
+    let by_group = errors_by_group(data, &h, &w);
+    let mut row_squared_errors = vec![0.0; data.rows()];
+    for (group, errors) in data.groups().iter().zip(&by_group) {
+        group.rows.iter().zip(errors).for_each(|(&row, &e)| row_squared_errors[row] = e);
+    }
+    let relative_errors = relative_errors(data, &by_group);
+    let groups = data.groups().iter();
+    // N_ℓ is positive by validation.
+    let losses =
+        relative_errors.iter().zip(baselines).zip(groups).map(|((f, e), g)| f - e / g.norm());
+    Ok(Evaluation {
+        losses: losses.collect(),
+        relative_errors,
+        row_squared_errors,
+        representation: crate::fit::in_row_order(data, &w, h.rank),
+    })
+}
+
+/// What the tests know of the samples, in the order of the data.
+struct Rows<'a> {
+    /// ‖x_i − w_iH‖².
+    squared_errors: &'a [f64],
+    /// ‖x_i‖².
+    squared_norms: Vec<f64>,
+}
+
+impl<'a> Rows<'a> {
+    fn new<T: Element>(data: &GroupedData<'_, T>, squared_errors: &'a [f64]) -> Self {
+        let norm = |row| data.row_squared_norm(row);
+        let squared_norms = (0..data.rows()).into_par_iter().with_min_len(256).map(norm).collect();
+        Self { squared_errors, squared_norms }
+    }
+
+    /// R-Error of a set of rows, not all of them zero.
+    fn relative_error(&self, rows: &[usize]) -> f64 {
+        let error: f64 = rows.iter().map(|&row| self.squared_errors[row]).sum();
+        let norm: f64 = rows.iter().map(|&row| self.squared_norms[row]).sum();
+        (error / norm).sqrt()
+    }
+}
+
+/// Standard NMF as the audit fits it where it needs many: short runs of HALS, the best kept.
+fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
+    Parameters {
+        method: Method::standard(),
+        n_init: runs,
+        baseline: Baseline::Zero,
+        stopping: Stopping { tolerance: 1e-4, max_iterations: 200, ..Stopping::default() },
+        bound: false,
+        seed,
+        ..Parameters::new(rank)
+    }
+}
+
+/// The best W for a dictionary, rows in the order of the groups.
+fn best_rows<T: Element>(data: &GroupedData<'_, T>, h: &Dictionary) -> Vec<T> {
+    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
+    let mut w = vec![T::default(); rows * h.rank];
+    pass::run(data, h, RowStep::Update(Update::Nnls), &mut w);
+    w
+}
+
+/// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows.
+fn errors_by_group<T: Element>(
+    data: &GroupedData<'_, T>,
+    h: &Dictionary,
+    w: &[T],
+) -> Vec<Vec<f64>> {
+    let mut rest = w;
+    let of_group = |(l, group): (usize, &crate::Group)| {
+        let (own, tail) = rest.split_at(group.rows.len() * h.rank);
+        rest = tail;
+        pass::row_squared_errors(data, l, h, own)
+    };
+    data.groups().iter().enumerate().map(of_group).collect()
+}
+
+/// ‖X_ℓ − W_ℓH‖/N_ℓ from the rows' squared errors; N_ℓ is positive by validation.
+fn relative_errors<T: Element>(data: &GroupedData<'_, T>, by_group: &[Vec<f64>]) -> Vec<f64> {
+    let of_group = |(g, e): (&crate::Group, &Vec<f64>)| {
+        let squared: f64 = e.iter().sum();
+        (squared / g.squared_norm).sqrt()
+    };
+    data.groups().iter().zip(by_group).map(of_group).collect()
+}
+
+fn check_baselines<T: Element>(data: &GroupedData<'_, T>, baselines: &[f64]) -> Result<()> {
+    let given = Baseline::Given { errors: baselines.to_vec() };
+    estimate_baselines(data, 1, &given, 0, &silent).map(|_| ())
+}
+
+fn check_components<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+) -> Result<()> {
+    let rank = components.nrows();
+    if rank == 0 {
+        return Err(Error::Parameter {
+            name: "rank",
+            value: "0".to_owned(),
+            expected: "components must have at least one row",
+        });
+    }
+    check_factor("components", components, (rank, data.features()))
+}
+
+fn check_factor(
+    what: &'static str,
+    factor: ArrayView2<'_, f64>,
+    (rows, columns): (usize, usize),
+) -> Result<()> {
+    if factor.dim() != (rows, columns) {
+        let (found_rows, found_columns) = factor.dim();
+        return Err(Error::Shape { what, found_rows, found_columns, rows, columns });
+    }
+    match factor.indexed_iter().find(|(_, v)| !(v.is_finite() && **v >= 0.0)) {
+        None => Ok(()),
+        Some(((row, column), value)) => Err(Error::Parameter {
+            name: what,
+            value: format!("{value} at row {row}, column {column}"),
+            expected: "entries must be finite and not negative: clip small negative ones at zero",
+        }),
+    }
+}

@@ -1,0 +1,127 @@
+//! A baseline without the small-sample fault, by K-fold cross-validation (Stone 1974).
+//!
+//! E_ℓ is measured on the rows that its own dictionary was fitted on: a group with no more rows
+//! than the rank is fitted exactly, so E_ℓ = 0 and its whole error counts as loss. Here the rows
+//! of a group are split into K folds; standard NMF is fitted on K − 1 of them, the last is
+//! projected exactly (NNLS), and
+//!
+//!   e_ℓ = √(Σ_folds ‖X_fold − W_fold H_without fold‖²) / N_ℓ,   held-out loss = R-Error − e_ℓ.
+//!
+//! What it compares: the shared dictionary has seen the rows (and those of other groups), the
+//! group's own has not seen the fold. So the held-out loss errs on the low side, most for small
+//! groups, where the usual loss errs on the high side; the truth lies between. A negative value
+//! says that sharing helps the group: its own samples alone do not teach it as good a dictionary.
+//! A group of one row has no held-out baseline.
+
+use super::{Evaluation, best_rows, errors_by_group, standard};
+use crate::dictionary::Dictionary;
+use crate::random::{Purpose, Stream};
+use crate::{Element, Error, GroupedData, Result, fit, silent};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// The held-out baseline of one group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOutGroup {
+    /// e_ℓ, relative to N_ℓ; none for a group of one row.
+    pub relative_baseline: Option<f64>,
+    /// R-Error of the shared dictionary less e_ℓ.
+    pub loss: Option<f64>,
+    /// Whether the group has fewer rows than 2 × rank, so that its usual baseline is close to
+    /// zero by construction.
+    pub small: bool,
+}
+
+/// What cross-validation found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// Number of folds K; a group with fewer rows has one fold per row.
+    pub folds: usize,
+    /// Groups, in their order.
+    pub groups: Vec<HeldOutGroup>,
+}
+
+/// Whether a group's usual baseline is close to zero by construction: rows < 2 × rank.
+#[must_use]
+pub fn is_small(rows: usize, rank: usize) -> bool {
+    rows < 2 * rank
+}
+
+/// Held-out baselines of all groups, with the best of `runs` runs of HALS for every fold.
+///
+/// # Errors
+/// Fewer than two folds, no runs, or an evaluation of other data.
+pub fn held_out<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    folds: usize,
+    runs: usize,
+    seed: u64,
+) -> Result<HeldOut> {
+    if folds < 2 {
+        return Err(Error::Parameter {
+            name: "folds",
+            value: folds.to_string(),
+            expected: "at least two folds are needed",
+        });
+    }
+    let rank = evaluation.representation.ncols();
+    let groups: Vec<HeldOutGroup> = (0..data.groups().len())
+        .into_par_iter()
+        .map(|l| {
+            let group = &data.groups()[l];
+            let small = is_small(group.rows.len(), rank);
+            let mut rows = group.rows.clone();
+            Stream::new(seed, Purpose::HeldOut(l as u64, 0), 0).shuffle(&mut rows);
+            let folds = folds.min(rows.len());
+            if folds < 2 {
+                return Ok(HeldOutGroup { relative_baseline: None, loss: None, small });
+            }
+            let errors: Vec<f64> = (0..folds)
+                .into_par_iter()
+                .map(|fold| {
+                    let seed = Stream::new(seed, Purpose::HeldOut(l as u64, 1 + fold as u64), 0)
+                        .next_u64();
+                    one_fold(data, &rows, (fold, folds), rank, runs, seed)
+                })
+                .collect::<Result<_>>()?;
+            // N_ℓ² is positive by validation.
+            let baseline = (errors.iter().sum::<f64>() / group.squared_norm).sqrt();
+            let loss = evaluation.relative_errors[l] - baseline;
+            Ok(HeldOutGroup { relative_baseline: Some(baseline), loss: Some(loss), small })
+        })
+        .collect::<Result<_>>()?;
+    Ok(HeldOut { folds, groups })
+}
+
+/// Squared error of a fold's rows under the dictionary of the other rows.
+fn one_fold<T: Element>(
+    data: &GroupedData<'_, T>,
+    rows: &[usize],
+    (fold, folds): (usize, usize),
+    rank: usize,
+    runs: usize,
+    seed: u64,
+) -> Result<f64> {
+    let part = |held: bool| -> Vec<usize> {
+        let chosen = rows.iter().enumerate().filter(|(i, _)| (i % folds == fold) == held);
+        let mut chosen: Vec<usize> = chosen.map(|(_, &row)| row).collect();
+        chosen.sort_unstable();
+        chosen
+    };
+    let all_zero = |rows: &[usize]| rows.iter().all(|&row| data.row_squared_norm(row) <= 0.0);
+    let (rest, held) = (part(false), part(true));
+    if all_zero(&held) {
+        return Ok(0.0);
+    }
+    let held = data.regrouped(vec![("held out".to_owned(), held)])?;
+    if all_zero(&rest) {
+        // Rows of zeros teach nothing: all is lost.
+        return Ok(held.squared_norm());
+    }
+    let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
+    let fitted = fit(&rest, &standard(rank, runs, seed), &silent)?;
+    let h = Dictionary::from_components(fitted.model.components.view());
+    let w = best_rows(&held, &h);
+    Ok(errors_by_group(&held, &h, &w)[0].iter().sum())
+}

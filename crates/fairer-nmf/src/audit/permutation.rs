@@ -1,0 +1,191 @@
+//! Permutation test (Fisher 1935; Phipson and Smyth 2010 for the +1): how often would a random
+//! group of that size fare as badly?
+//!
+//! *Null hypothesis.* The dictionary is fixed and every sample keeps its squared error e_i² and
+//! squared norm x_i²; only the labels are exchangeable. Labels are shuffled over all rows, and a
+//! group's statistic is compared with that of the rows that carry its label by chance:
+//!
+//!   R-Error of a set S:  √(Σ_S e_i² / Σ_S x_i²)
+//!   p = (1 + #{draws at least as large}) / (1 + draws),   one-sided: large is bad.
+//!
+//! *Loss.* With E_ℓ/N_ℓ held, the test of the loss is the test of the error: [`permutation_test`],
+//! which estimates nothing anew, gives that one p. A loss that means more needs a baseline for every
+//! random group: [`permutation_test_refit`] fits standard NMF to its rows, and by the same rule to
+//! the observed groups'. Cost: L small fits a draw. (Keeping for every sample the error that its own
+//! group's dictionary leaves it looks like a cheap way out and is wrong: such errors are too low
+//! in a small group, and on exchangeable rows with 8 rows at rank 3, p ≤ 0.2 came out in 98 % of cases.)
+//!
+//! Guarantee: p is valid (P(p ≤ u) ≤ u) where the labels play no part in the dictionary, as in
+//! standard NMF. A fairer dictionary was fitted with the labels: its test describes, with the
+//! groups' losses already pulled together. `adjusted` is Holm's (1979) correction over the groups,
+//! for readers who look at the smallest p of many.
+
+use super::{Evaluation, Rows, standard};
+use crate::random::{Purpose, Stream};
+use crate::{Element, Error, GroupedData, Result, fit, silent};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How often chance does as badly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chance {
+    /// (1 + draws at least as bad)/(1 + draws).
+    pub p: f64,
+    /// The same, corrected for the number of groups (Holm).
+    pub adjusted: f64,
+    /// Mean of the statistic over the draws: what a random group of that size has.
+    pub expected: f64,
+}
+
+/// The tests of one group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupChances {
+    /// Of the R-Error.
+    pub relative_error: Chance,
+    /// Of the R-Loss, where every random group got a baseline of its own.
+    pub loss: Option<Chance>,
+}
+
+/// What a permutation test found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Permutation {
+    /// Number of draws.
+    pub draws: usize,
+    /// Whether every random group got a baseline of its own.
+    pub refit: bool,
+    /// Groups, in their order.
+    pub groups: Vec<GroupChances>,
+}
+
+/// Differences below this share of the statistic are rounding and count as equal.
+const EQUAL: f64 = 1e-12;
+
+/// The test of the R-Error, which estimates nothing anew.
+///
+/// # Errors
+/// No draws.
+pub fn permutation_test<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    draws: usize,
+    seed: u64,
+) -> Result<Permutation> {
+    check_draws(draws)?;
+    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    let statistic = |set: &[usize]| {
+        // A random set of zero rows only loses nothing.
+        let any = set.iter().any(|&row| rows.squared_norms[row] > 0.0);
+        if any { rows.relative_error(set) } else { 0.0 }
+    };
+    let observed: Vec<f64> = data.groups().iter().map(|g| statistic(&g.rows)).collect();
+    let by_draw: Vec<Vec<f64>> = (0..draws)
+        .into_par_iter()
+        .map(|b| shuffled(data, b, seed).iter().map(|(_, rows)| statistic(rows)).collect())
+        .collect();
+    let found = chances(&observed, &by_draw).into_iter();
+    let groups = found.map(|relative_error| GroupChances { relative_error, loss: None }).collect();
+    Ok(Permutation { draws, refit: false, groups })
+}
+
+/// The test that gives every random group a baseline of its own, of rank `rank`, by the best of
+/// `runs` short runs of HALS.
+///
+/// # Errors
+/// No draws or no runs.
+pub fn permutation_test_refit<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    rank: usize,
+    runs: usize,
+    draws: usize,
+    seed: u64,
+) -> Result<Permutation> {
+    check_draws(draws)?;
+    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    // The observed groups are draw 0: treated like every other.
+    let all: Vec<Vec<(f64, f64)>> = (0..=draws)
+        .into_par_iter()
+        .map(|b| {
+            let groups = match b {
+                0 => data.groups().iter().map(|g| (g.name.clone(), g.rows.clone())).collect(),
+                b => shuffled(data, b - 1, seed),
+            };
+            groups
+                .into_iter()
+                .enumerate()
+                .map(|(l, (name, set))| {
+                    if set.iter().all(|&row| rows.squared_norms[row] <= 0.0) {
+                        return Ok((0.0, 0.0));
+                    }
+                    let error = rows.relative_error(&set);
+                    let alone = data.regrouped(vec![(name, set)])?;
+                    let purpose = Purpose::Permutation(b as u64);
+                    let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
+                    let fitted = fit(&alone, &standard(rank, runs, seed), &silent)?;
+                    Ok((error, error - fitted.model.groups[0].relative_error))
+                })
+                .collect::<Result<Vec<_>>>()
+        })
+        .collect::<Result<_>>()?;
+    let of = |pick: fn(&(f64, f64)) -> f64| {
+        let values: Vec<Vec<f64>> = all.iter().map(|b| b.iter().map(pick).collect()).collect();
+        chances(&values[0], &values[1..])
+    };
+    let pairs = of(|s| s.0).into_iter().zip(of(|s| s.1));
+    let groups = pairs
+        .map(|(relative_error, loss)| GroupChances { relative_error, loss: Some(loss) })
+        .collect();
+    Ok(Permutation { draws, refit: true, groups })
+}
+
+/// The groups with their labels shuffled over all rows.
+fn shuffled<T: Element>(
+    data: &GroupedData<'_, T>,
+    draw: usize,
+    seed: u64,
+) -> Vec<(String, Vec<usize>)> {
+    let mut rows: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
+    Stream::new(seed, Purpose::Permutation(draw as u64), 0).shuffle(&mut rows);
+    let mut rest = rows.as_slice();
+    let of_group = |group: &crate::Group| {
+        let (own, tail) = rest.split_at(group.rows.len());
+        rest = tail;
+        (group.name.clone(), own.to_vec())
+    };
+    data.groups().iter().map(of_group).collect()
+}
+
+fn chances(observed: &[f64], by_draw: &[Vec<f64>]) -> Vec<Chance> {
+    let of_group = |(l, &observed): (usize, &f64)| {
+        let least = observed - EQUAL * observed.abs();
+        let as_bad = by_draw.iter().filter(|draw| draw[l] >= least).count();
+        let sum: f64 = by_draw.iter().map(|draw| draw[l]).sum();
+        let p = (1 + as_bad) as f64 / (1 + by_draw.len()) as f64;
+        Chance { p, adjusted: p, expected: sum / by_draw.len() as f64 }
+    };
+    let mut found: Vec<Chance> = observed.iter().enumerate().map(of_group).collect();
+    holm(&mut found);
+    found
+}
+
+/// Holm: the k-th smallest of L is multiplied by L − k + 1, and never falls below a smaller one.
+fn holm(chances: &mut [Chance]) {
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|&a, &b| chances[a].p.total_cmp(&chances[b].p));
+    let mut least: f64 = 0.0;
+    for (k, &i) in order.iter().enumerate() {
+        least = least.max((chances[i].p * (order.len() - k) as f64).min(1.0));
+        chances[i].adjusted = least;
+    }
+}
+
+fn check_draws(draws: usize) -> Result<()> {
+    if draws == 0 {
+        return Err(Error::Parameter {
+            name: "permutations",
+            value: "0".to_owned(),
+            expected: "at least one draw is needed",
+        });
+    }
+    Ok(())
+}

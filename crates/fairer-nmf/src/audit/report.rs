@@ -1,0 +1,227 @@
+//! The whole audit in one call: every part of this module, as plain data for a page or a file.
+
+use super::{
+    Bootstrap, HeldOut, Individuals, Permutation, Topic, TopicMatch, TradeOff, TradeOffOptions,
+    bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate, held_out, is_small,
+    match_topics, permutation_test, permutation_test_refit, trade_off,
+};
+use crate::{Element, GroupedData, Parameters, Result};
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+/// What an audit computes; [`AuditOptions::default`] is the quick and complete one, without
+/// refits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditOptions {
+    /// Bootstrap draws; 0 leaves the intervals out.
+    pub draws: usize,
+    /// Level of the intervals.
+    pub level: f64,
+    /// Permutations; 0 leaves the test out.
+    pub permutations: usize,
+    /// Folds of the held-out baseline; 0 leaves it out.
+    pub folds: usize,
+    /// Runs for every fitted baseline (held out, or of a random group).
+    pub baseline_runs: usize,
+    /// The trade-off curve, or none.
+    pub trade_off: Option<TradeOffOptions>,
+    /// Strongest features named per topic.
+    pub strongest: usize,
+    /// The modes that fit anew in every draw, or none.
+    pub refit: Option<Refit>,
+    /// The seed of all random numbers.
+    pub seed: u64,
+}
+
+/// The costly modes: intervals and permutation test that fit anew in every draw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refit {
+    /// Bootstrap draws with a refit; 0 leaves them out.
+    pub draws: usize,
+    /// Permutations with new baselines; 0 leaves them out.
+    pub permutations: usize,
+    /// How the audited dictionary was fitted.
+    pub parameters: Parameters,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        Self {
+            draws: 2_000,
+            level: 0.95,
+            permutations: 2_000,
+            folds: 5,
+            baseline_runs: 2,
+            trade_off: Some(TradeOffOptions::default()),
+            strongest: 10,
+            refit: None,
+            seed: 0,
+        }
+    }
+}
+
+/// What the dictionary costs one group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupAudit {
+    /// The group's label.
+    pub name: String,
+    /// Its number of rows.
+    pub rows: usize,
+    /// N_ℓ = ‖X_ℓ‖ after scaling.
+    pub norm: f64,
+    /// E_ℓ.
+    pub baseline_error: f64,
+    /// R-Error.
+    pub relative_error: f64,
+    /// R-Loss.
+    pub loss: f64,
+    /// Whether it has fewer rows than 2 × rank: its baseline is close to zero by construction.
+    pub small: bool,
+}
+
+/// Everything an audit found; parts that were not asked for are absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// Number of topics r.
+    pub rank: usize,
+    /// Number of samples m.
+    pub rows: usize,
+    /// Number of features n.
+    pub features: usize,
+    /// Groups, in the order of every list below.
+    pub groups: Vec<GroupAudit>,
+    /// Number of the group with the largest loss.
+    pub worst_group: usize,
+    /// max_ℓ g_ℓ.
+    pub worst_loss: f64,
+    /// ‖X − WH‖/‖X‖.
+    pub total_error: f64,
+    /// Intervals with the dictionary fixed.
+    pub bootstrap: Option<Bootstrap>,
+    /// Intervals with everything fitted anew.
+    pub bootstrap_refit: Option<Bootstrap>,
+    /// Permutation test of the R-Error, which estimates nothing anew.
+    pub permutation: Option<Permutation>,
+    /// Permutation test of the R-Error and the R-Loss, with new baselines.
+    pub permutation_refit: Option<Permutation>,
+    /// Held-out baselines.
+    pub held_out: Option<HeldOut>,
+    /// The trade-off between total error and worst loss.
+    pub trade_off: Option<TradeOff>,
+    /// Who is better and worse off than under the reference.
+    pub individuals: Option<Individuals>,
+    /// The topics.
+    pub topics: Vec<Topic>,
+    /// How the topics moved against the reference's.
+    pub topic_matches: Option<Vec<TopicMatch>>,
+    /// What was asked for.
+    pub options: AuditOptions,
+}
+
+/// Audits a dictionary, ours or anyone's.
+///
+/// `components` is H (r×n), in scaled features where the data are scaled; `baselines` holds E_ℓ of
+/// every group ([`estimate_baselines`](crate::estimate_baselines) or a model's); `reference` is
+/// the dictionary to compare with, usually that of standard NMF. The trade-off curve begins at
+/// the reference where it has the same rank.
+///
+/// # Errors
+/// Factors or baselines that do not fit the data, or options outside their range.
+///
+/// ```
+/// use fairer_nmf::{AuditOptions, GroupedData, Method, Parameters, audit, fit, silent, synthetic};
+/// let (x, labels) = synthetic::first(0);
+/// let data = GroupedData::new(x.view(), &labels)?;
+/// let fairer = fit(&data, &Parameters::new(3), &silent)?.model;
+/// let standard = Parameters { method: Method::standard(), ..Parameters::new(3) };
+/// let standard = fit(&data, &standard, &silent)?.model;
+/// let baselines: Vec<f64> = fairer.groups.iter().map(|g| g.baseline.error).collect();
+/// let report = audit(
+///     &data,
+///     fairer.components.view(),
+///     &baselines,
+///     Some(standard.components.view()),
+///     &AuditOptions { draws: 200, permutations: 200, ..AuditOptions::default() },
+/// )?;
+/// println!("{} pays most", report.groups[report.worst_group].name);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+pub fn audit<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    baselines: &[f64],
+    reference: Option<ArrayView2<'_, f64>>,
+    options: &AuditOptions,
+) -> Result<AuditReport> {
+    let o = options;
+    let rank = components.nrows();
+    let found = evaluate(data, components, None, baselines)?;
+    let groups: Vec<GroupAudit> = data
+        .groups()
+        .iter()
+        .enumerate()
+        .map(|(l, group)| GroupAudit {
+            name: group.name.clone(),
+            rows: group.rows.len(),
+            norm: group.norm(),
+            baseline_error: baselines[l],
+            relative_error: found.relative_errors[l],
+            loss: found.losses[l],
+            small: is_small(group.rows.len(), rank),
+        })
+        .collect();
+
+    let bootstrap = (o.draws > 0)
+        .then(|| bootstrap(data, &found, baselines, o.draws, o.level, o.seed))
+        .transpose()?;
+    let permutation = (o.permutations > 0)
+        .then(|| permutation_test(data, &found, o.permutations, o.seed))
+        .transpose()?;
+    let refit = o.refit.as_ref();
+    let bootstrap_refit = refit
+        .filter(|r| r.draws > 0)
+        .map(|r| bootstrap_refit(data, components, &found, &r.parameters, r.draws, o.level, o.seed))
+        .transpose()?;
+    let permutation_refit = refit
+        .filter(|r| r.permutations > 0)
+        .map(|r| {
+            permutation_test_refit(data, &found, rank, o.baseline_runs, r.permutations, o.seed)
+        })
+        .transpose()?;
+    let held_out = (o.folds > 0)
+        .then(|| held_out(data, &found, o.folds, o.baseline_runs, o.seed))
+        .transpose()?;
+    let starts: Vec<_> =
+        reference.filter(|h| h.nrows() == rank).into_iter().chain([components]).collect();
+    let trade_off = o
+        .trade_off
+        .as_ref()
+        .map(|options| trade_off(data, &starts, baselines, options))
+        .transpose()?;
+    let individuals = reference
+        .map(|h| {
+            evaluate(data, h, None, baselines)
+                .map(|other| compare_individuals(data, &found, &other))
+        })
+        .transpose()?;
+    let squares: f64 = found.row_squared_errors.iter().sum();
+    Ok(AuditReport {
+        rank,
+        rows: data.rows(),
+        features: data.features(),
+        worst_group: crate::weights::largest(&found.losses),
+        worst_loss: found.worst_loss(),
+        total_error: (squares / data.squared_norm()).sqrt(),
+        groups,
+        bootstrap,
+        bootstrap_refit,
+        permutation,
+        permutation_refit,
+        held_out,
+        trade_off,
+        individuals,
+        topics: describe_topics(data, components, &found, o.strongest)?,
+        topic_matches: reference.map(|h| match_topics(components, h)).transpose()?,
+        options: options.clone(),
+    })
+}

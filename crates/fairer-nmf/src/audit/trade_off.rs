@@ -1,0 +1,220 @@
+//! The family between standard and min-max NMF: what fairness costs in total error.
+//!
+//! For α from 0 to 1, minimise over H, W ≥ 0
+//!
+//!   F_α = (1 − α)·p + α·q,   p = ‖X − WH‖/‖X‖ (total error),   q = max_ℓ g_ℓ (worst loss).
+//!
+//! Both terms are relative errors and convex in H; α = 0 is standard NMF, α = 1 Fairer-NMF. With W
+//! exact (NNLS), the H step needs no new solver. Take the whole data as one more group with the
+//! loss p − τ; the exact min-max step then gives φ(τ) = min_H max(q, p − τ), which is convex in τ
+//! with the slope −(multiplier of the whole), and min_H F_α = min_τ φ(τ) + (1 − α)τ. So τ is
+//! right where that multiplier is 1 − α: a search in one number, which the next step continues.
+//!
+//! Guarantee: a step that does not lower F_α ends the run, so F_α never rises. The problem is not
+//! convex as a whole, so the path is run upwards from the first dictionary and downwards from
+//! the last one, each point from its neighbour, and every α keeps the best of *all* dictionaries
+//! met. For a fixed set of pairs (p, q) the minimiser of F_α has rising p and falling q in α: the
+//! reported curve is monotone by construction, and convex.
+
+mod step;
+
+use super::{check_baselines, check_components};
+use crate::dictionary::Dictionary;
+use crate::fit::measure;
+use crate::pass::{self, RowStep};
+use crate::statistics::Statistics;
+use crate::stopping::Measured;
+use crate::update::Update;
+use crate::{Element, Error, GroupedData, Result};
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// How a trade-off curve is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TradeOffOptions {
+    /// Number of points, α evenly from 0 to 1; at least two.
+    pub points: usize,
+    /// A run at one α ends when F_α falls by less than this in an iteration (in units of
+    /// relative error).
+    pub tolerance: f64,
+    /// Iterations at the most for one α.
+    pub max_iterations: usize,
+}
+
+impl Default for TradeOffOptions {
+    fn default() -> Self {
+        Self { points: 9, tolerance: 1e-6, max_iterations: 200 }
+    }
+}
+
+/// One point of the curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TradeOffPoint {
+    /// Weight of the worst loss against the total error.
+    pub alpha: f64,
+    /// ‖X − WH‖/‖X‖.
+    pub total_error: f64,
+    /// max_ℓ g_ℓ.
+    pub worst_loss: f64,
+    /// R-Loss of every group.
+    pub losses: Vec<f64>,
+    /// R-Error of every group.
+    pub relative_errors: Vec<f64>,
+    /// H (r×n) of the point; not part of the serialised report.
+    #[serde(skip)]
+    pub components: Array2<f64>,
+}
+
+/// The curve, α rising.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TradeOff {
+    /// The points.
+    pub points: Vec<TradeOffPoint>,
+}
+
+/// Computes the curve.
+///
+/// `starts` holds at least one dictionary, all of one rank: the path upwards from α = 0 begins at
+/// the first (best a standard fit), the path downwards from α = 1 at the last (best a fairer fit)
+/// where there is more than one. All of them are candidates for every point.
+///
+/// # Errors
+/// No start, starts of different or wrong shapes, baselines that do not fit, or options outside
+/// their range.
+pub fn trade_off<T: Element>(
+    data: &GroupedData<'_, T>,
+    starts: &[ArrayView2<'_, f64>],
+    baselines: &[f64],
+    options: &TradeOffOptions,
+) -> Result<TradeOff> {
+    check(data, starts, options)?;
+    check_baselines(data, baselines)?;
+    let path = Path { data, baselines, options };
+    let last = (options.points - 1) as f64;
+    let alphas: Vec<f64> = (0..options.points).map(|i| i as f64 / last).collect();
+    let begin: Vec<State> = starts.iter().map(|h| path.project(h.view())).collect();
+    let mut met: Vec<State> = Vec::new();
+    let mut run = |begin: &State, alphas: &mut dyn Iterator<Item = f64>| {
+        let mut at = begin.clone();
+        for alpha in alphas {
+            at = path.descend(alpha, at);
+            met.push(at.clone());
+        }
+    };
+    // With one group all α ask for the same.
+    let needed = if data.groups().len() == 1 { 1 } else { alphas.len() };
+    run(&begin[0], &mut alphas[..needed].iter().copied());
+    if begin.len() > 1 {
+        run(&begin[begin.len() - 1], &mut alphas[alphas.len() - needed..].iter().rev().copied());
+    }
+    met.extend(begin);
+    Ok(TradeOff { points: alphas.iter().map(|&alpha| best(&met, alpha)).collect() })
+}
+
+/// A dictionary with its best W, as the search sees it.
+#[derive(Clone)]
+struct State {
+    h: Dictionary,
+    statistics: Vec<Statistics>,
+    measured: Measured,
+    total_error: f64,
+}
+
+impl State {
+    fn objective(&self, alpha: f64) -> f64 {
+        (1.0 - alpha) * self.total_error + alpha * self.measured.worst()
+    }
+}
+
+struct Path<'a, 'd, T> {
+    data: &'a GroupedData<'d, T>,
+    baselines: &'a [f64],
+    options: &'a TradeOffOptions,
+}
+
+impl<T: Element> Path<'_, '_, T> {
+    fn project(&self, components: ArrayView2<'_, f64>) -> State {
+        let h = Dictionary::from_components(components);
+        let mut w = self.no_rows(&h);
+        self.state(h, &mut w)
+    }
+
+    fn no_rows(&self, h: &Dictionary) -> Vec<T> {
+        let rows: usize = self.data.groups().iter().map(|g| g.rows.len()).sum();
+        vec![T::default(); rows * h.rank]
+    }
+
+    /// The exact W step, which warm-starts from `w`.
+    fn state(&self, h: Dictionary, w: &mut [T]) -> State {
+        let statistics = pass::run(self.data, &h, RowStep::Update(Update::Nnls), w);
+        let measured = measure(self.data, &statistics, &h, w, self.baselines);
+        let squares: f64 = measured.errors.iter().map(|e| e * e).sum();
+        let total_error = (squares / self.data.squared_norm()).sqrt();
+        State { h, statistics, measured, total_error }
+    }
+
+    /// Alternates H and W until F_α stands still.
+    fn descend(&self, alpha: f64, begin: State) -> State {
+        let mut w = self.no_rows(&begin.h);
+        let mut at = begin;
+        let norms = self.data.groups().iter().map(|g| g.norm()).collect();
+        let mut search = step::Search::new(alpha, norms, self.baselines, &at);
+        for _ in 0..self.options.max_iterations {
+            let h = search.next_dictionary(&at);
+            let next = self.state(h, &mut w);
+            let fall = at.objective(alpha) - next.objective(alpha);
+            if fall > 0.0 {
+                at = next;
+            }
+            if fall <= self.options.tolerance {
+                break;
+            }
+        }
+        at
+    }
+}
+
+/// The best of all dictionaries met; among equals the lower total, except at α = 0 where all
+/// depends on it.
+fn best(met: &[State], alpha: f64) -> TradeOffPoint {
+    let other = |s: &State| if alpha > 0.0 { s.total_error } else { s.measured.worst() };
+    let better = |a: &&State, b: &&State| {
+        let first = a.objective(alpha).total_cmp(&b.objective(alpha));
+        first.then(other(a).total_cmp(&other(b)))
+    };
+    let kept = met.iter().min_by(better).expect("at least one start, by check");
+    TradeOffPoint {
+        alpha,
+        total_error: kept.total_error,
+        worst_loss: kept.measured.worst(),
+        losses: kept.measured.losses.clone(),
+        relative_errors: kept.measured.relative_errors.clone(),
+        components: kept.h.to_components(),
+    }
+}
+
+fn check<T: Element>(
+    data: &GroupedData<'_, T>,
+    starts: &[ArrayView2<'_, f64>],
+    options: &TradeOffOptions,
+) -> Result<()> {
+    let bad = |name, value: String, expected| Err(Error::Parameter { name, value, expected });
+    let Some(first) = starts.first() else {
+        return bad("starts", "empty".to_owned(), "at least one dictionary is needed");
+    };
+    for start in starts {
+        check_components(data, start.view())?;
+        if start.nrows() != first.nrows() {
+            let rank = start.nrows().to_string();
+            return bad("rank", rank, "all dictionaries of a trade-off need the same rank");
+        }
+    }
+    if options.points < 2 {
+        return bad("points", options.points.to_string(), "at least two points are needed");
+    }
+    if !(options.tolerance.is_finite() && options.tolerance >= 0.0) {
+        let value = options.tolerance.to_string();
+        return bad("tolerance", value, "must be finite and not negative");
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Laws of the statistics, which only the crate itself sees.
+
+use super::*;
+use crate::random::{Purpose, Stream};
+use ndarray::Array2;
+
+fn random(len: usize, index: u64) -> Vec<f64> {
+    let mut stream = Stream::new(1, Purpose::Spectral, index);
+    (0..len).map(|_| stream.uniform()).collect()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs())) / size
+}
+
+/// The statistics and W of the given rows of `x` after one row step.
+fn after(
+    x: &Array2<f64>,
+    rows: Vec<Vec<usize>>,
+    h: &Dictionary,
+    w: &[f64],
+    step: RowStep,
+) -> (Vec<Statistics>, Vec<f64>) {
+    let data = GroupedData::one_group(x.view()).unwrap();
+    let r = h.rank;
+    let mut own: Vec<f64> =
+        rows.iter().flatten().flat_map(|&i| w[i * r..(i + 1) * r].to_vec()).collect();
+    let named = rows.into_iter().enumerate().map(|(i, rows)| (i.to_string(), rows)).collect();
+    let data = data.regrouped(named).unwrap();
+    let statistics = run(&data, h, step, &mut own);
+    (statistics, own)
+}
+
+#[test]
+fn statistics_add_over_blocks() {
+    for (m, n, r) in [(230, 12, 9), (230, 200, 20), (150, 30, 70)] {
+        let x = Array2::from_shape_vec((m, n), random(m * n, 0)).unwrap();
+        let h = Dictionary { rank: r, features: n, values: random(r * n, 1) };
+        let w = random(m * r, 2);
+        for update in [Update::Mu, Update::Hals, Update::Nnls] {
+            let step = RowStep::Update(update);
+            let (whole, _) = after(&x, vec![(0..m).collect()], &h, &w, step);
+            let blocks = vec![(0..7).collect(), (7..100).collect(), (100..m).collect()];
+            let (parts, _) = after(&x, blocks, &h, &w, step);
+            let sum = Statistics::weighted(&parts, &[1.0; 3], r, n);
+            assert!(distance(&whole[0].gram, &sum.gram) < 1e-12, "{update:?} {m}x{n}");
+            assert!(distance(&whole[0].cross, &sum.cross) < 1e-12, "{update:?} {m}x{n}");
+            assert!((whole[0].squared_norm / sum.squared_norm - 1.0).abs() < 1e-13);
+        }
+    }
+}
+
+#[test]
+fn statistics_are_the_products_of_the_factors() {
+    for (m, n, r) in [(130, 12, 9), (70, 129, 3), (90, 40, 66)] {
+        let x = Array2::from_shape_vec((m, n), random(m * n, 3)).unwrap();
+        let h = Dictionary { rank: r, features: n, values: random(r * n, 4) };
+        let w = Array2::from_shape_vec((m, r), random(m * r, 5)).unwrap();
+        let whole = vec![(0..m).collect()];
+        let (s, kept) = after(&x, whole, &h, w.as_slice().unwrap(), RowStep::Keep);
+        assert_eq!(kept, w.as_slice().unwrap());
+        let flat = |a: Array2<f64>| a.iter().copied().collect::<Vec<_>>();
+        assert!(distance(&flat(w.t().dot(&w)), &s[0].gram) < 1e-13);
+        assert!(distance(&flat(x.t().dot(&w)), &s[0].cross) < 1e-13);
+    }
+}
+
+#[test]
+fn error_from_statistics_equals_the_direct_error() {
+    for (m, n, r) in [(500, 12, 9), (300, 200, 20), (64, 7, 12)] {
+        let x = Array2::from_shape_vec((m, n), random(m * n, 6)).unwrap();
+        let h = Dictionary { rank: r, features: n, values: random(r * n, 7) };
+        let step = RowStep::Update(Update::Mu);
+        let (s, w) = after(&x, vec![(0..m).collect()], &h, &random(m * r, 8), step);
+        let data = GroupedData::one_group(x.view()).unwrap();
+        let direct = direct_squared_error(&data, 0, &h, &w);
+        let w = Array2::from_shape_vec((m, r), w).unwrap();
+        let residual = &x - &w.dot(&h.to_components());
+        let plain: f64 = residual.iter().map(|v| v * v).sum();
+        assert!((direct / plain - 1.0).abs() < 1e-12, "{direct} for {plain}");
+        let found = s[0].squared_error(&h, &h.gram());
+        assert!((found / plain - 1.0).abs() < 1e-10, "{found} for {plain}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Laws of the two inexact updates.
+
+use super::*;
+use proptest::prelude::*;
+
+/// ½⟨f, fG⟩ − ⟨c, f⟩ of one row.
+fn objective(g: &[f64], c: &[f64], f: &[f64], r: usize) -> f64 {
+    let fg = |k: usize| (0..r).map(|j| f[j] * g[j * r + k]).sum::<f64>();
+    (0..r).map(|k| f[k] * (0.5 * fg(k) - c[k])).sum()
+}
+
+/// G = HHᵀ (r×r) and C = XHᵀ (k×r) for H (r×n) and X (k×n), all from one list of numbers.
+fn problem(numbers: &[f64], k: usize, r: usize, n: usize) -> (Vec<f64>, Vec<f64>) {
+    let (h, x) = numbers.split_at(r * n);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let with = |rows: &[f64]| {
+        rows.chunks_exact(n).flat_map(|a| h.chunks_exact(n).map(move |b| dot(a, b))).collect()
+    };
+    (with(h), with(&x[..k * n]))
+}
+
+fn non_negative() -> impl Strategy<Value = f64> {
+    prop_oneof![1 => Just(0.0), 3 => 0.0..1.0f64]
+}
+
+fn sizes() -> impl Strategy<Value = (usize, usize, usize, Vec<f64>, Vec<f64>)> {
+    (1..40usize, 1..30usize, 1..30usize).prop_flat_map(|(k, r, n)| {
+        let numbers = proptest::collection::vec(non_negative(), (r + k) * n);
+        let f = proptest::collection::vec(non_negative(), k * r);
+        (Just(k), Just(r), Just(n), numbers, f)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn mu_and_hals_never_raise_the_objective((k, r, n, numbers, start) in sizes()) {
+        let (g, c) = problem(&numbers, k, r, n);
+        for update in [Update::Mu, Update::Hals] {
+            let mut f = start.clone();
+            let mut scratch = Scratch::default();
+            for _ in 0..4 {
+                let before = f.clone();
+                update.apply(&g, &c, &mut f, r, &mut scratch);
+                for ((old, new), c) in before.chunks(r).zip(f.chunks(r)).zip(c.chunks(r)) {
+                    prop_assert!(new.iter().all(|v| v.is_finite() && *v >= 0.0));
+                    let (a, b) = (objective(&g, c, old, r), objective(&g, c, new, r));
+                    let size: f64 = c.iter().zip(old).map(|(c, f)| c * f).sum();
+                    prop_assert!(b <= a + 1e-12 * (a.abs() + size), "{:?}: {} then {}", update, a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_do_not_change_a_row((k, r, n, numbers, start) in sizes()) {
+        let (g, c) = problem(&numbers, k, r, n);
+        for update in [Update::Mu, Update::Hals, Update::Nnls] {
+            let (mut together, mut apart) = (start.clone(), start.clone());
+            let mut scratch = Scratch::default();
+            update.apply(&g, &c, &mut together, r, &mut scratch);
+            for (c, f) in c.chunks(r).zip(apart.chunks_mut(r)) {
+                update.apply(&g, c, f, r, &mut scratch);
+            }
+            prop_assert_eq!(&together, &apart, "{:?}", update);
+        }
+    }
+}
+
+#[test]
+fn mu_keeps_zeros_and_drops_what_is_negligible() {
+    let (g, c) = ([2.0, 0.0, 0.0, 2.0], [4.0, 1e-160]);
+    let mut f = [0.0, 1.0];
+    Update::Mu.apply(&g, &c, &mut f, 2, &mut Scratch::default());
+    assert_eq!(f, [0.0, 0.0]);
+}
+
+#[test]
+fn hals_leaves_an_empty_topic_alone() {
+    let (g, c) = ([2.0, 0.0, 0.0, 0.0], [4.0, 0.0]);
+    let mut f = [0.0, 0.7];
+    Update::Hals.apply(&g, &c, &mut f, 2, &mut Scratch::default());
+    assert_eq!(f, [2.0, 0.7]);
+}

@@ -1,0 +1,85 @@
+//! Models on disk.
+
+use crate::common::{fixed, noisy};
+use fairer_nmf::{GroupedData, Method, Model, fit, silent};
+use std::path::PathBuf;
+
+fn model() -> Model {
+    let (x, labels) = noisy(51, 40, 7);
+    let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+    let mut model = fit(&data, &fixed(3, Method::am(), 5), &silent).unwrap().model;
+    model.feature_names = Some((0..7).map(|j| format!("feature {j}")).collect());
+    model
+}
+
+/// A file of this test alone, gone when dropped.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str) -> Self {
+        let unique = format!("fairer-nmf-{}-{name}.safetensors", std::process::id());
+        Self(std::env::temp_dir().join(unique))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn error_of(content: &[u8], name: &str) -> String {
+    let file = File::new(name);
+    std::fs::write(&file.0, content).unwrap();
+    let text = Model::load(&file.0).unwrap_err().to_string();
+    assert!(text.contains(name), "the file is named: {text}");
+    text
+}
+
+#[test]
+fn save_and_load_give_the_same_model() {
+    let (file, model) = (File::new("round-trip"), model());
+    model.save(&file.0).unwrap();
+    assert_eq!(Model::load(&file.0).unwrap(), model);
+    // A second save replaces the first and leaves nothing else behind.
+    model.save(&file.0).unwrap();
+    assert_eq!(Model::load(&file.0).unwrap(), model);
+}
+
+#[test]
+fn files_that_are_no_model_give_a_clear_error() {
+    let file = File::new("whole");
+    model().save(&file.0).unwrap();
+    let whole = std::fs::read(&file.0).unwrap();
+    for length in [0, 5, 8, 100, whole.len() / 2, whole.len() - 1] {
+        let text = error_of(&whole[..length], "truncated");
+        // Fewer than eight bytes could be anything.
+        let expected = if length < 8 { "not a model" } else { "cut short" };
+        assert!(text.contains(expected), "{length} bytes: {text}");
+    }
+    for content in [&b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n"[..], b"PK\x03\x04 some archive or other"] {
+        let text = error_of(content, "foreign");
+        assert!(text.contains("not a model"), "{text}");
+    }
+    // A safetensors file of somebody else.
+    let header = br#"{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+    let mut other = (header.len() as u64).to_le_bytes().to_vec();
+    other.extend_from_slice(header);
+    other.extend_from_slice(&1.0f64.to_le_bytes());
+    assert!(error_of(&other, "other").contains("not a model"));
+
+    let text = String::from_utf8_lossy(&whole[8..]).into_owned();
+    let old = r#"\"format_version\":1"#;
+    assert!(text.contains(old), "the header carries the version");
+    let at = whole.windows(old.len()).position(|w| w == old.as_bytes()).unwrap();
+    let mut newer = whole;
+    newer[at + old.len() - 1] = b'9';
+    let text = error_of(&newer, "newer");
+    assert!(text.contains("newer version (format 9"), "{text}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let text = Model::load("/nowhere/at/all.safetensors").unwrap_err().to_string();
+    assert!(text.contains("/nowhere/at/all.safetensors"), "{text}");
+}

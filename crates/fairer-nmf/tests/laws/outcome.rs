@@ -1,0 +1,108 @@
+//! How runs end, and which of several is kept.
+
+use crate::common::{fixed, noisy};
+use fairer_nmf::{
+    Baseline, Estimate, GroupedData, Method, Parameters, Progress, Status, Stopping, Warning, fit,
+    silent,
+};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Duration;
+
+fn end(stopping: Stopping, observer: &fairer_nmf::Observer<'_>) -> (Status, usize, Vec<Warning>) {
+    let (x, labels) = noisy(31, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let parameters = Parameters { stopping, ..fixed(3, Method::mu(), 0) };
+    let model = fit(&data, &parameters, observer).unwrap().model;
+    (model.status, model.iterations(), model.warnings)
+}
+
+#[test]
+fn every_status_is_reached() {
+    let (status, iterations, warnings) = end(Stopping::default(), &silent);
+    assert_eq!(status, Status::Converged);
+    assert!(iterations > 1 && warnings.is_empty(), "{warnings:?}");
+
+    let limit = Stopping { tolerance: 0.0, max_iterations: 7, ..Stopping::default() };
+    let (status, iterations, warnings) = end(limit, &silent);
+    assert_eq!((status, iterations), (Status::IterationLimit, 7));
+    assert!(warnings[0].to_string().contains("7 iterations"), "{warnings:?}");
+
+    let limit =
+        Stopping { tolerance: 0.0, time_limit: Some(Duration::ZERO), ..Stopping::default() };
+    let (status, iterations, _) = end(limit, &silent);
+    assert_eq!((status, iterations), (Status::TimeLimit, 1));
+
+    let at_five = |progress: &Progress<'_>| match progress {
+        Progress::Iteration { iteration: 5, .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let (status, iterations, _) = end(Stopping { tolerance: 0.0, ..Stopping::default() }, &at_five);
+    assert_eq!((status, iterations), (Status::Stopped, 5));
+}
+
+#[test]
+fn a_time_limit_ends_the_baselines_too() {
+    let (x, labels) = noisy(32, 200, 30);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let endless = Stopping { tolerance: 0.0, max_iterations: usize::MAX, ..Stopping::default() };
+    let parameters = Parameters {
+        baseline: Baseline::Estimate(Estimate { stopping: endless, ..Estimate::paper() }),
+        stopping: Stopping { time_limit: Some(Duration::from_millis(20)), ..endless },
+        bound: false,
+        ..Parameters::new(4)
+    };
+    assert_eq!(fit(&data, &parameters, &silent).unwrap().model.status, Status::TimeLimit);
+}
+
+#[test]
+fn settled_groups_end_a_run() {
+    let error = Stopping { tolerance: 0.0, relative_error_below: Some(2.0), ..Stopping::default() };
+    assert_eq!(end(error, &silent).0, Status::Converged);
+    let loss = Stopping { tolerance: 0.0, loss_below: Some(2.0), ..Stopping::default() };
+    assert_eq!(end(loss, &silent).0, Status::Converged);
+}
+
+#[test]
+fn restarts_keep_the_run_with_the_lowest_worst_loss() {
+    let (x, labels) = noisy(33, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let last = Mutex::new(vec![f64::NAN; 6]);
+    let observer = |progress: &Progress<'_>| {
+        if let Progress::Iteration { restart, worst_loss, restarts: 6, .. } = *progress {
+            last.lock().unwrap()[restart] = worst_loss;
+        }
+        ControlFlow::Continue(())
+    };
+    let parameters = Parameters { n_init: 6, ..fixed(4, Method::mu(), 10) };
+    let model = fit(&data, &parameters, &observer).unwrap().model;
+    let last = last.into_inner().unwrap();
+    assert!(last.iter().all(|v| v.is_finite()), "{last:?}");
+    let best = last.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(model.worst_loss(), best, "{last:?}");
+    assert!(last.iter().any(|&v| v > best), "the restarts differ");
+    assert_eq!(model.history.last().unwrap().iter().copied().fold(f64::MIN, f64::max), best);
+}
+
+#[test]
+fn baselines_keep_every_run() {
+    let (x, labels) = noisy(34, 90, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let parameters =
+        Parameters { baseline: Baseline::Estimate(Estimate::paper()), ..fixed(3, Method::mu(), 2) };
+    for group in fit(&data, &parameters, &silent).unwrap().model.groups {
+        let runs = &group.baseline.run_errors;
+        assert_eq!(runs.len(), 5);
+        assert!((group.baseline.error - runs.iter().sum::<f64>() / 5.0).abs() < 1e-12);
+        assert!(group.baseline.spread().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_rank_above_the_matrix_is_a_warning() {
+    let (x, labels) = noisy(35, 30, 4);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let model = fit(&data, &fixed(6, Method::am(), 3), &silent).unwrap().model;
+    let expected = Warning::RankAboveMatrix { rank: 6, limit: 4 };
+    assert!(model.warnings.contains(&expected), "{:?}", model.warnings);
+}
