@@ -1,5 +1,35 @@
-//! The parts of the program `fairer-nmf` that are not the factorisation itself.
+//! The program `fairer-nmf`: from a data file to a fair factorisation, in one command.
 //!
-//! [`input`] turns files into matrices, names and group labels.
+//! What was typed (`args`, `commands`) becomes what it means (`meaning`); [`input`] turns files
+//! into matrices, names and group labels; the library `fairer-nmf` does the work; `outcome` and
+//! `export` say what came out.
 
+mod args;
+mod auditing;
+mod commands;
+mod components;
+mod export;
+mod failure;
+mod features;
+mod fitting;
 pub mod input;
+mod load;
+mod meaning;
+mod outcome;
+mod outputs;
+mod progress;
+mod report;
+mod terminal;
+
+use std::process::ExitCode;
+
+/// Runs the program on the arguments of the process.
+///
+/// Exit codes: 0 done (a fit that did not converge included, with a warning), 1 the run failed
+/// or was stopped, 2 the command or the input is wrong.
+pub fn main() -> ExitCode {
+    match commands::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

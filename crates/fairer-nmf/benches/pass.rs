@@ -2,6 +2,9 @@
 //!
 //! `compare_pass.py` beside this file sets the same numbers against NumPy and SciPy.
 
+// The macros of criterion make public items without a word.
+#![allow(missing_docs)]
+
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use fairer_nmf::{
     Baseline, Csr, Element, GroupedData, Indices, Init, Matrix, Method, Parameters, Stopping,

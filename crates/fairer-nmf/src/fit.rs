@@ -193,7 +193,6 @@ pub enum Progress<'a> {
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Sync + 'a;
 
 /// An observer that says nothing and never stops a fit.
-#[must_use]
 pub fn silent(_: &Progress<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -13,7 +13,7 @@ use fairer_nmf_cli::input::{self, DenseMatrix, DenseView, GroupsSource, ReadOpti
 use std::collections::HashMap;
 use std::process::Command;
 
-type Failure = Box<dyn std::error::Error>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const SETS: [(&str, &str, &str, usize); 4] = [
     ("ortho1", "synthetic/ortho1.npz:X", "synthetic/ortho1.npz:group", 9),

@@ -76,6 +76,23 @@ impl Dataset {
         }
     }
 
+    /// Whether the features have names of their own, rather than f0, f1, …
+    pub fn is_named(&self) -> bool {
+        let counted = |(col, name): (usize, &String)| *name == format!("f{col}");
+        !matches!(self.origin.rows, RowOrigin::Rows)
+            || !self.features.iter().enumerate().all(counted)
+    }
+
+    /// Whether the data came from a table with named columns.
+    pub fn is_table(&self) -> bool {
+        matches!(self.origin.rows, RowOrigin::Lines { .. } | RowOrigin::Records { .. })
+    }
+
+    /// The input as the user called it.
+    pub fn path(&self) -> &str {
+        &self.origin.path
+    }
+
     /// How many records the file has, counting those that were left out.
     pub(crate) fn records(&self) -> usize {
         match &self.origin.rows {

@@ -83,6 +83,18 @@ pub enum InputError {
         closest: Option<String>,
         columns: Vec<String>,
     },
+    /// The columns of a table are not the features of the model.
+    #[error(
+        "{path} differs from {dictionary} in its features: {}",
+        differences(dictionary, unknown, missing)
+    )]
+    OtherFeatures {
+        path: String,
+        /// The file of the model.
+        dictionary: String,
+        unknown: Vec<String>,
+        missing: Vec<String>,
+    },
     /// Two options want the same column for different things.
     #[error("column `{column}` of {path} is named by both {first} and {second}: name it once")]
     ColumnUsedTwice { path: String, column: String, first: &'static str, second: &'static str },
@@ -156,7 +168,7 @@ impl InputError {
 }
 
 /// The name nearest to `name`, if it is near enough to be a slip of the finger.
-fn closest(name: &str, names: &[String]) -> Option<String> {
+pub(crate) fn closest(name: &str, names: &[String]) -> Option<String> {
     let wanted = name.to_lowercase();
     names
         .iter()
@@ -174,6 +186,24 @@ fn suggestion(closest: &Option<String>, columns: &[String]) -> String {
         Some(name) => format!("; did you mean `{name}`?"),
         None => format!("; its columns are {}", Names(columns)),
     }
+}
+
+fn differences(dictionary: &str, unknown: &[String], missing: &[String]) -> String {
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        let verb = plural(missing.len(), "is", "are");
+        parts.push(format!("{} {verb} missing", Names(missing)));
+    }
+    if !unknown.is_empty() {
+        let verb = plural(unknown.len(), "is", "are");
+        let them = plural(unknown.len(), "it", "them");
+        let drop = unknown.join(",");
+        parts.push(format!(
+            "{} {verb} not in {dictionary}: leave {them} out with `--drop {drop}`",
+            Names(unknown)
+        ));
+    }
+    parts.join("; ")
 }
 
 fn plural<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {

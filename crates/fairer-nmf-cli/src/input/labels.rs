@@ -6,18 +6,18 @@ use super::plan::Plan;
 use super::source::Source;
 use super::{delimited, jsonl, npy, npz, text};
 
-/// Reads one label per row of the data.
-pub(crate) fn read(source: &GroupsSource) -> Result<Vec<String>, InputError> {
+/// Reads one label (or name) a line, or a column; `option` is how the user asked for it.
+pub(crate) fn read(source: &GroupsSource, option: &'static str) -> Result<Vec<String>, InputError> {
     let GroupsSource { path, column } = source;
     let format = Format::of(path);
     let column = column.as_deref();
     if format == Some(Format::Parquet) {
-        return parquet_column(path, column);
+        return parquet_column(path, column, option);
     }
     let bytes = Source::open(path)?;
     let planner = |column: &str| {
         let column = column.to_string();
-        move |names| Plan::one_column(path, names, &column, "--groups FILE:COLUMN")
+        move |names| Plan::one_column(path, names, &column, option)
     };
     match (format, column) {
         (Some(Format::Npy), None) => npy::labels(path, &bytes),
@@ -28,12 +28,12 @@ pub(crate) fn read(source: &GroupsSource) -> Result<Vec<String>, InputError> {
         (Some(Format::JsonLines), Some(column)) => {
             Ok(jsonl::parse::<f64>(path, &bytes, &planner(column))?.into_words())
         }
-        (Some(Format::JsonLines), None) => Err(which_column(path)),
+        (Some(Format::JsonLines), None) => Err(which_column(path, option)),
         (Some(Format::Csv | Format::Tsv), None) => {
             let lines = lines(path, &bytes)?;
             // One label a line is a fine CSV without a header; several columns are not labels.
             match lines.iter().any(|line| line.contains([',', '\t', ';'])) {
-                true => Err(which_column(path)),
+                true => Err(which_column(path, option)),
                 false => Ok(lines),
             }
         }
@@ -47,22 +47,30 @@ pub(crate) fn read(source: &GroupsSource) -> Result<Vec<String>, InputError> {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet_column(path: &str, column: Option<&str>) -> Result<Vec<String>, InputError> {
-    let column = column.ok_or_else(|| which_column(path))?;
-    let planner = |names| Plan::one_column(path, names, column, "--groups FILE:COLUMN");
+fn parquet_column(
+    path: &str,
+    column: Option<&str>,
+    option: &'static str,
+) -> Result<Vec<String>, InputError> {
+    let column = column.ok_or_else(|| which_column(path, option))?;
+    let planner = |names| Plan::one_column(path, names, column, option);
     Ok(super::parquet::parse::<f64>(path, &planner)?.into_words())
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet_column(path: &str, _column: Option<&str>) -> Result<Vec<String>, InputError> {
+fn parquet_column(
+    path: &str,
+    _column: Option<&str>,
+    _option: &'static str,
+) -> Result<Vec<String>, InputError> {
     Err(super::parquet_is_off(path))
 }
 
-fn which_column(path: &str) -> InputError {
+fn which_column(path: &str, option: &str) -> InputError {
     InputError::Unsupported {
         path: path.into(),
         what: "several columns".into(),
-        fix: format!("name the one with the groups, as in `--groups {path}:COLUMN`"),
+        fix: format!("name the one that is meant, as in `{option} {path}:COLUMN`"),
     }
 }
 

@@ -30,6 +30,9 @@ pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
 pub use options::{Format, GroupsSource, Missing, Precision, ReadOptions};
 pub use text::{DocumentFrequency, Norm, StopWords, TextOptions};
 
+pub(crate) use error::closest as closest_name;
+pub(crate) use labels::read as read_names;
+
 use options::split_member;
 use plan::Plan;
 use source::Source;
@@ -80,7 +83,7 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         name_features(&mut dataset, names)?;
     }
     if let Some(groups) = &options.groups {
-        let labels = labels::read(groups)?;
+        let labels = labels::read(groups, "--groups")?;
         let (found, expected) = (labels.len(), dataset.records());
         if found != expected {
             return Err(InputError::WrongCount {
@@ -97,6 +100,15 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         dataset.labels = Some(labels.collect());
     }
     Ok(dataset)
+}
+
+/// Reads a CSV that is in memory; `name` stands for the file in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_csv(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset, InputError> {
+    let planner = |names| Plan::new(name, names, options);
+    delimited::parse::<f64>(name, bytes, options.delimiter, &planner)?.into_dataset(None, true)
 }
 
 fn read_format<T: Number>(

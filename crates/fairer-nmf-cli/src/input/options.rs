@@ -29,6 +29,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// A text file with one feature name a line, for formats that carry no names.
     pub feature_names: Option<String>,
+    /// A model file and its features: the columns of a table must be these, in any order.
+    pub known_features: Option<(String, Vec<String>)>,
 }
 
 /// File formats, without regard to compression.

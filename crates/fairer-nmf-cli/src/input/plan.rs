@@ -1,5 +1,7 @@
 //! What each column of a table is for: decided from the header and the options, before parsing.
 
+use std::collections::HashSet;
+
 use super::error::InputError;
 use super::options::{Missing, ReadOptions};
 
@@ -85,6 +87,9 @@ impl Plan {
         if plan.document.is_some() {
             plan.note_ignored(&free);
         } else {
+            if let Some((model, known)) = &options.known_features {
+                plan.check_features(&free, &options.one_hot, model, known)?;
+            }
             for column in free {
                 plan.roles[column] = Role::Number(plan.numbers);
                 plan.numbers += 1;
@@ -157,6 +162,34 @@ impl Plan {
         self.roles[column] = role(list);
         self.words += 1;
         list
+    }
+
+    /// Every free column is a feature of the model and the other way round. Values of one-hot
+    /// columns are not known yet.
+    fn check_features(
+        &self,
+        free: &[usize],
+        one_hot: &[String],
+        model: &str,
+        known: &[String],
+    ) -> Result<(), InputError> {
+        let found: HashSet<&str> = free.iter().map(|&c| self.names[c].as_str()).collect();
+        let wanted: HashSet<&str> = known.iter().map(String::as_str).collect();
+        let made = |name: &str| {
+            let value = |column: &String| name.strip_prefix(column.as_str());
+            one_hot.iter().any(|c| value(c).is_some_and(|v| v.starts_with('=')))
+        };
+        let unknown = free.iter().map(|&c| &self.names[c]).filter(|n| !wanted.contains(n.as_str()));
+        let missing = known.iter().filter(|n| !found.contains(n.as_str()) && !made(n));
+        let unknown: Vec<String> = unknown.cloned().collect();
+        let missing: Vec<String> = missing.cloned().collect();
+        match unknown.is_empty() && missing.is_empty() {
+            true => Ok(()),
+            false => {
+                let (path, dictionary) = (self.path.clone(), model.into());
+                Err(InputError::OtherFeatures { path, dictionary, unknown, missing })
+            }
+        }
     }
 
     fn note_ignored(&mut self, free: &[usize]) {

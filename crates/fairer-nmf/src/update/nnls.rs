@@ -17,7 +17,7 @@
 //! conditions do not hold to rounding, goes to the monotone active-set method in `active_set`.
 //!
 //! *Guarantee.* Exact: every row is returned feasible and with a relative KKT residual
-//! ([`kkt_residual`]) of at most `TOLERANCE` whenever the problem is bounded and G and c are
+//! (`kkt_residual`) of at most `TOLERANCE` whenever the problem is bounded and G and c are
 //! consistent to rounding. A lane never looks at its neighbours, so the answer for a row is bitwise
 //! the same whatever rows it is solved with.
 
@@ -50,6 +50,7 @@ pub struct NnlsReport {
 
 /// Relative KKT residual of one row `f` (length r): the largest of |f_i| where f_i < 0, −y_i where
 /// f_i = 0 and |y_i| where f_i > 0, divided by |c|_∞ + (|G||f|)_∞.
+#[cfg(test)]
 pub fn kkt_residual(g: &[f64], c: &[f64], f: &[f64], r: usize) -> f64 {
     let (mut worst, mut c_max, mut size) = (0.0f64, 0.0f64, 0.0f64);
     for i in 0..r {

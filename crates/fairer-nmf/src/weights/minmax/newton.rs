@@ -157,7 +157,7 @@ fn forward(factor: &[f64], p: usize, b: &mut [f64]) {
 fn solve_square(mut k: Vec<f64>, mut right: Vec<f64>, n: usize) -> Option<Vec<f64>> {
     for c in 0..n {
         let pivot = (c..n).max_by(|&a, &b| k[a * n + c].abs().total_cmp(&k[b * n + c].abs()))?;
-        if !(k[pivot * n + c].abs() > 0.0) {
+        if k[pivot * n + c] == 0.0 || !k[pivot * n + c].is_finite() {
             return None;
         }
         for x in 0..n {

@@ -1,0 +1,129 @@
+//! Options about the data: where they are, and what their columns mean.
+
+use clap::Args;
+
+use super::values::{DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName};
+
+/// The data and how to read them.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// The data: a file (.csv, .tsv, .jsonl, .npy, .npz[:ARRAY], .mtx, .parquet; text formats
+    /// also .gz or .zst), a folder with one sub-folder of documents a group, or - for standard
+    /// input
+    #[arg(value_name = "DATA")]
+    pub data: String,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+}
+
+/// What the columns of a table are for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct ColumnArgs {
+    /// Columns to leave out
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub drop: Vec<String>,
+
+    /// Columns of words to turn into one 0/1 column a value
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub one_hot: Vec<String>,
+
+    /// What to do with empty cells, `?`, NA and the like
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub missing: MissingName,
+
+    /// The number type of data and representation [default: as stored, f64 for text files]
+    #[arg(long, value_enum, value_name = "TYPE")]
+    pub precision: Option<PrecisionName>,
+
+    /// The format, where the name of the file does not tell it
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<FormatName>,
+
+    /// What stands between cells [default: found from the header]
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<DelimiterByte>,
+
+    /// A text file with one feature name a line, for .npy, .npz and .mtx
+    #[arg(long, value_name = "FILE")]
+    pub feature_names: Option<String>,
+}
+
+/// What the groups are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct GroupArgs {
+    /// Columns whose combinations are the groups; they are not features
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub group_by: Vec<String>,
+
+    /// A file with the group of every row: text with one label a line, .npy, or FILE:COLUMN of
+    /// a table
+    #[arg(long, value_name = "FILE[:COLUMN]", conflicts_with = "group_by")]
+    pub groups: Option<String>,
+}
+
+/// How documents become numbers: TF-IDF as scikit-learn's TfidfVectorizer makes it.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Text (a folder of documents, or --text)")]
+pub(crate) struct TextArgs {
+    /// The column with the documents; its terms become the features
+    #[arg(long, value_name = "COLUMN")]
+    pub text: Option<String>,
+
+    /// Keep the most frequent terms only; ties go by --prefer, then by the alphabet
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_features: Option<u32>,
+
+    /// Words to leave out: none, english, or a file with one word a line [default: none]
+    #[arg(long, value_name = "LIST")]
+    pub stop_words: Option<String>,
+
+    /// Leave out terms in fewer documents: a number, or a share such as 0.01
+    #[arg(long, value_name = "N")]
+    pub min_df: Option<Frequency>,
+
+    /// Leave out terms in more documents: a number, or a share such as 0.5
+    #[arg(long, value_name = "N")]
+    pub max_df: Option<Frequency>,
+
+    /// The terms, in column order: text with one term a line, or FILE:COLUMN of a table
+    #[arg(long, value_name = "FILE[:COLUMN]")]
+    pub vocabulary: Option<String>,
+
+    /// Terms that win ties at the --max-features cut
+    #[arg(long, value_name = "TERM,...", value_delimiter = ',')]
+    pub prefer: Vec<String>,
+
+    /// Take out digits and punctuation first, as the paper does
+    #[arg(long)]
+    pub clean: bool,
+
+    /// Tell upper from lower case
+    #[arg(long)]
+    pub keep_case: bool,
+
+    /// A regular expression for terms [default: two or more letters, numbers or _]
+    #[arg(long, value_name = "REGEX")]
+    pub token_pattern: Option<String>,
+
+    /// Counts only, without inverse document frequencies
+    #[arg(long)]
+    pub no_idf: bool,
+
+    /// Inverse document frequencies without smoothing
+    #[arg(long)]
+    pub no_smooth_idf: bool,
+
+    /// 1 + ln(count) in place of the count
+    #[arg(long)]
+    pub sublinear_tf: bool,
+
+    /// What every row is divided by [default: l2]
+    #[arg(long, value_enum, value_name = "NORM")]
+    pub norm: Option<NormName>,
+}

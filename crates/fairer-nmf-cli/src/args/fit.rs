@@ -1,0 +1,129 @@
+//! Options about the factorisation and about the run.
+
+use clap::Args;
+use fairer_nmf::Parameters;
+
+use super::values::{BaselineKind, InitName, Normalize, Seconds, UpdateName};
+
+/// Where the baselines come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Baselines")]
+pub(crate) struct BaselineArgs {
+    /// What a group could have alone: paper (mean of several runs of multiplicative updates),
+    /// best (lowest of several tight runs), zero, or a CSV with the columns `group` and
+    /// `baseline_error` (in units of the group's norm after scaling, as in --json)
+    #[arg(long, value_name = "paper|best|zero|FILE", default_value = "paper")]
+    pub baseline: BaselineKind,
+
+    /// Runs per group
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub baseline_runs: u32,
+}
+
+/// The library's defaults, which live there.
+fn defaults() -> Parameters {
+    Parameters::new(1)
+}
+
+/// How to solve.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Solver")]
+pub(crate) struct SolverArgs {
+    /// The seed of all random numbers: same seed, same answer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// The update of standard NMF, also where it is what a fit is compared with
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub update: UpdateName,
+
+    /// How a run starts
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub init: InitName,
+
+    /// Restarts, of which the best is kept
+    #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub n_init: u32,
+
+    /// Converged when no group's error changes by more than this, relative to itself
+    #[arg(long, value_name = "X", default_value_t = defaults().stopping.tolerance,
+          allow_negative_numbers = true)]
+    pub tol: f64,
+
+    /// Iterations at the most
+    #[arg(long, value_name = "N", default_value_t = defaults().stopping.max_iterations as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_iter: u32,
+
+    /// Time at the most, baselines and comparison included: seconds, or as in 90s, 5m, 2h
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<Seconds>,
+
+    /// Scaling of the features [default: features, as in the paper]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub normalize: Option<Normalize>,
+
+    /// Allow groups with fewer rows than the rank; their baseline is zero by construction
+    #[arg(long)]
+    pub allow_small_groups: bool,
+}
+
+/// How the program behaves.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// Threads [default: all cores]; the answer does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+
+    /// Print nothing but warnings and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// What is computed for an audit and shown on its page.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Audit and report")]
+pub(crate) struct AuditArgs {
+    /// Bootstrap draws behind the intervals; 0 leaves them out
+    #[arg(long, value_name = "N", default_value_t = DRAWS)]
+    pub draws: u32,
+
+    /// The level of the intervals
+    #[arg(long, value_name = "X", default_value_t = LEVEL, allow_negative_numbers = true)]
+    pub level: f64,
+
+    /// Random groupings behind the permutation test; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = DRAWS)]
+    pub permutations: u32,
+
+    /// Folds of the held-out baseline; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = FOLDS)]
+    pub folds: u32,
+
+    /// Fit baselines and dictionary anew in N draws of the intervals and of the test (slow)
+    #[arg(long, value_name = "N")]
+    pub refit: Option<u32>,
+
+    /// Leave groups with fewer rows out of the report, so that it discloses nobody
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub min_group_size: usize,
+}
+
+impl AuditArgs {
+    /// As if nothing had been typed.
+    pub(crate) fn standard() -> Self {
+        let (draws, permutations, folds) = (DRAWS, DRAWS, FOLDS);
+        Self { draws, level: LEVEL, permutations, folds, refit: None, min_group_size: 0 }
+    }
+}
+
+const DRAWS: u32 = 2000;
+const FOLDS: u32 = 5;
+const LEVEL: f64 = 0.95;

@@ -1,0 +1,237 @@
+//! The values that options take.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FormatName {
+    Csv,
+    Tsv,
+    Jsonl,
+    Npy,
+    Npz,
+    Mtx,
+    Parquet,
+    Folder,
+}
+
+/// `--missing`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum MissingName {
+    /// An error that names the cells
+    #[default]
+    Error,
+    /// Leave out the rows that have one
+    DropRows,
+}
+
+/// `--precision`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PrecisionName {
+    F32,
+    F64,
+}
+
+/// `--norm`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum NormName {
+    L2,
+    L1,
+    None,
+}
+
+/// `--normalize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Normalize {
+    /// Scale every feature to unit length over all rows, as the paper does
+    Features,
+    /// Take the numbers as they are
+    None,
+}
+
+/// `--method`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum MethodName {
+    /// Fairer-NMF by alternating minimisation, every step exact
+    #[default]
+    Am,
+    /// Fairer-NMF by multiplicative updates
+    Mu,
+    /// Standard NMF
+    Standard,
+}
+
+/// `--update`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum UpdateName {
+    /// The measured best: hals
+    #[default]
+    Auto,
+    /// Multiplicative updates
+    Mu,
+    /// Hierarchical alternating least squares
+    Hals,
+    /// Exact non-negative least squares
+    Nnls,
+}
+
+/// `--init`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum InitName {
+    /// The measured best
+    #[default]
+    Auto,
+    /// Uniform random numbers, as in the paper
+    Random,
+}
+
+/// `--baseline`: a word, or else a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BaselineKind {
+    Paper,
+    Best,
+    Zero,
+    File(String),
+}
+
+impl FromStr for BaselineKind {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "paper" => Self::Paper,
+            "best" => Self::Best,
+            "zero" => Self::Zero,
+            file => Self::File(file.to_owned()),
+        })
+    }
+}
+
+/// `--delimiter`: one character, or `tab`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DelimiterByte(pub u8);
+
+impl FromStr for DelimiterByte {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.as_bytes() {
+            [byte] if !matches!(byte, b'"' | b'\n' | b'\r') && byte.is_ascii() => Ok(Self(*byte)),
+            b"tab" | b"\\t" => Ok(Self(b'\t')),
+            _ => Err("expected one ASCII character, or `tab`".to_owned()),
+        }
+    }
+}
+
+/// `--min-df` and `--max-df`: a whole number is documents, one with a point a share of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Frequency {
+    Count(usize),
+    Share(f64),
+}
+
+impl FromStr for Frequency {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(count) = text.parse() {
+            return Ok(Self::Count(count));
+        }
+        match text.parse() {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Self::Share(share)),
+            _ => Err("expected a number of documents, or a share from 0.0 to 1.0".to_owned()),
+        }
+    }
+}
+
+/// A time: seconds, or a number with `ms`, `s`, `m` or `h`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seconds(pub Duration);
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let unit = |suffix, seconds: f64| Some((text.strip_suffix(suffix)?, seconds));
+        let (number, factor) = unit("ms", 1e-3)
+            .or_else(|| unit("s", 1.0))
+            .or_else(|| unit("m", 60.0))
+            .or_else(|| unit("h", 3600.0))
+            .unwrap_or((text, 1.0));
+        let seconds = number.trim().parse::<f64>().ok().map(|number| number * factor);
+        seconds
+            .filter(|seconds| *seconds > 0.0)
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .map(Self)
+            .ok_or_else(|| "expected a positive time, as in 90, 90s, 1.5m or 2h".to_owned())
+    }
+}
+
+/// `--ranks`: `1..10` (both ends included), `2,4,8`, or both mixed; rising, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ranks(pub Vec<usize>);
+
+impl FromStr for Ranks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || "expected ranks from 1 on, as in 1..10 (10 included) or 2,4,8".to_owned();
+        let number = |text: &str| match text.trim().parse::<usize>() {
+            Ok(rank) if rank > 0 => Ok(rank),
+            _ => Err(wrong()),
+        };
+        let mut ranks = Vec::new();
+        for part in text.split(',') {
+            match part.split_once("..") {
+                None => ranks.push(number(part)?),
+                Some((first, last)) => {
+                    let last = number(last.strip_prefix('=').unwrap_or(last))?;
+                    let first = number(first)?;
+                    if first > last || last - first >= 10_000 {
+                        return Err(wrong());
+                    }
+                    ranks.extend(first..=last);
+                }
+            }
+        }
+        ranks.sort_unstable();
+        ranks.dedup();
+        Ok(Self(ranks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_ranges_with_both_ends_and_lists() {
+        let ranks = |text: &str| text.parse::<Ranks>().map(|r| r.0);
+        assert_eq!(ranks("1..4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(ranks("8,2..=3,2"), Ok(vec![2, 3, 8]));
+        for wrong in ["0..3", "5..2", "a", "1..", ""] {
+            assert!(ranks(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_have_units_and_are_positive() {
+        let seconds = |text: &str| text.parse::<Seconds>().map(|s| s.0.as_secs_f64()).ok();
+        assert_eq!(seconds("1.5m"), Some(90.0));
+        assert_eq!(seconds("250ms"), Some(0.25));
+        assert_eq!(seconds("7"), Some(7.0));
+        for wrong in ["0", "-3", "soon", "inf", "NaN"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn document_frequencies_with_a_point_are_shares() {
+        assert!(matches!("1".parse(), Ok(Frequency::Count(1))));
+        assert!(matches!("1.0".parse(), Ok(Frequency::Share(1.0))));
+        assert!("1.5".parse::<Frequency>().is_err());
+    }
+}

@@ -1,0 +1,343 @@
+//! `audit`: what an existing dictionary, ours or anyone's, costs each group.
+
+use std::time::Instant;
+
+use clap::Args;
+use fairer_nmf::{
+    AuditReport, Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
+    estimate_baselines, global_bound,
+};
+use ndarray::Array2;
+
+use super::topics::load_model;
+use crate::args::{
+    AuditArgs as StatisticsArgs, BaselineArgs, DataArgs, GroupArgs, Normalize, RunArgs, SolverArgs,
+};
+use crate::auditing::{self, audits};
+use crate::components::Components;
+use crate::export;
+use crate::failure::Failure;
+use crate::features::load_for_model;
+use crate::fitting::{self, fit_standard};
+use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::meaning;
+use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
+use crate::outputs::{self, Output};
+use crate::progress::{self, Bar, Deadline};
+use crate::report::{self, Subject};
+use crate::terminal;
+
+/// Measure what an existing dictionary costs each group
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fairer-nmf audit patients.csv --group-by sex --drop target --model m.safetensors
+  fairer-nmf audit patients.csv --group-by sex --drop target --components H.csv
+
+A model of ours brings the scaling of its features along. A dictionary from elsewhere was most
+likely fitted to the numbers as they are, so --normalize is none for it unless you say
+otherwise. H has one row a topic and one column a feature; the transpose is recognised.")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    groups: GroupArgs,
+
+    #[command(flatten)]
+    dictionary: Dictionary,
+
+    /// Do not fit standard NMF for comparison
+    #[arg(long, help_heading = "Dictionary")]
+    no_compare: bool,
+
+    /// Write the result for programs; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<String>,
+
+    /// Write a page for people
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    report: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    baseline: BaselineArgs,
+
+    #[command(flatten)]
+    solver: SolverArgs,
+
+    #[command(flatten)]
+    audit: StatisticsArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Dictionary {
+    /// A model that `fit --model` wrote
+    #[arg(long, value_name = "FILE", help_heading = "Dictionary")]
+    model: Option<String>,
+
+    /// A dictionary from anywhere: .npy, or .csv with the names of the features as header
+    #[arg(long, value_name = "H.npy|H.csv", help_heading = "Dictionary")]
+    components: Option<String>,
+}
+
+/// The dictionary that is audited.
+struct Audited {
+    components: Array2<f64>,
+    scaling: Scaling,
+    model: Option<Model>,
+}
+
+pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
+    let bar = Bar::new(&args.run);
+    let given = &args.dictionary;
+    let named = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    let read = [&given.model, &given.components].into_iter().flatten();
+    let inputs: Vec<&str> = read.chain([&args.data.data]).map(String::as_str).collect();
+    outputs::check_distinct(&inputs, &named)?;
+    let files = Files {
+        json: Output::claim_if("--json", args.json.as_deref(), args.force)?,
+        page: Output::claim_if("--report", args.report.as_deref(), args.force)?,
+    };
+
+    let (loaded, audited) = match (&given.model, &given.components) {
+        (Some(path), _) => of_model(args, path, &bar)?,
+        (None, Some(path)) => of_components(args, path, &bar)?,
+        (None, None) => return Err(Failure::wrong("give --model or --components")),
+    };
+    match loaded.matrix()? {
+        AnyMatrix::F32(matrix) => measure(args, &loaded, matrix, &audited, files, &bar),
+        AnyMatrix::F64(matrix) => measure(args, &loaded, matrix, &audited, files, &bar),
+    }
+}
+
+fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
+    if args.solver.normalize.is_some() {
+        return Err(Failure::wrong(
+            "--normalize does not go with --model: the model brings its own scaling",
+        ));
+    }
+    let model = load_model(path)?;
+    let loaded = load_for_model(&model, path, &args.data, Some(&args.groups), bar)?;
+    let scaling = model.scale.clone().map_or(Scaling::AsTheyAre, Scaling::Given);
+    Ok((loaded, Audited { components: model.components.clone(), scaling, model: Some(model) }))
+}
+
+fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
+    let found = Components::read(path)?;
+    let mut loaded = load::load(&args.data, Some(&args.groups), bar)?;
+    let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
+    if turned {
+        bar.note(&format!("{path} has one row a feature: it was turned around"));
+    }
+    let scaling = match args.solver.normalize {
+        Some(Normalize::Features) => Scaling::UnitFeatures,
+        Some(Normalize::None) => Scaling::AsTheyAre,
+        None => {
+            bar.note(&format!(
+                "{path} was taken to be fitted to the numbers as they are; if its features were scaled to unit length, say --normalize features"
+            ));
+            Scaling::AsTheyAre
+        }
+    };
+    Ok((loaded, Audited { components, scaling, model: None }))
+}
+
+fn measure<T: Element>(
+    args: &AuditArgs,
+    loaded: &Loaded,
+    matrix: Matrix<'_, T>,
+    audited: &Audited,
+    mut files: Files,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    let data = loaded.grouped(matrix, &audited.scaling)?;
+    let rank = audited.components.nrows();
+    if !args.solver.allow_small_groups {
+        check_rank(&data, rank, "the rank of the dictionary")?;
+    }
+    let fitted = audited.model.as_ref().map(|m| &m.parameters);
+    let trade_off = files.json.is_some() || files.page.is_some();
+    let options = auditing::options(&args.audit, fitted, trade_off, args.solver.seed)?;
+    files.reserve(data.groups().len())?;
+
+    let start = Instant::now();
+    let parameters = parameters(args, &data, rank)?;
+    bar.next_fit("", &parameters.stopping);
+    let (wanted, seed) = (&parameters.baseline, parameters.seed);
+    let deadline = Deadline::new(args.solver.time_limit);
+    let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
+    let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
+    if deadline.passed() {
+        return Err(Failure::failed(
+            "the time limit ended the baselines before they were done: raise --time-limit",
+        ));
+    }
+    let baseline_time = start.elapsed().as_secs_f64();
+    let standard = compare(args, &data, &parameters, &baselines, bar)?;
+    if progress::stopped() {
+        return fitting::stopped(&[]);
+    }
+
+    bar.stage("auditing");
+    let start = Instant::now();
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let reference = standard.as_ref().map(|s| &s.model);
+    let audits = audits(&data, audited.components.view(), &errors, reference, &options)?;
+    let seconds = Seconds {
+        read: loaded.seconds,
+        baselines: baseline_time,
+        fit: start.elapsed().as_secs_f64(),
+    };
+    bar.finish();
+
+    let mut outcome = outcome(audited, loaded, &data, &audits.main, &baselines, reference);
+    outcome.seconds = seconds;
+    outcome.seed = seed;
+    outcome.warnings = standard.iter().filter_map(unfinished).collect();
+    outcome.notes.iter().for_each(|note| bar.note(note));
+    if !args.run.quiet && !files.to_stdout() {
+        terminal::print(&export::table(&outcome))?;
+    }
+    outcome.warnings.iter().for_each(|warning| bar.warn(warning));
+    let page = files.page.is_some().then(|| {
+        let subject = Subject {
+            title: format!("{} by group", report::short_name(loaded.dataset.path())),
+            features: &loaded.dataset.features,
+            min_group_size: args.audit.min_group_size,
+            notes: loaded.dataset.notes.clone(),
+        };
+        let model = audited.model.as_ref().map(|model| (model, None));
+        let standard = standard.as_ref().map(fitting::timed);
+        report::of_audit(&subject, &data, &outcome, &audits, model, standard)
+    });
+    let written = files.write(&outcome, page)?;
+    if !written.is_empty() {
+        bar.note(&format!("wrote {}", written.join(", ")));
+    }
+    Ok(())
+}
+
+fn parameters<T: Element>(
+    args: &AuditArgs,
+    data: &GroupedData<'_, T>,
+    rank: usize,
+) -> Result<Parameters, Failure> {
+    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let method = Method::Standard { update: meaning::update(args.solver.update) };
+    Ok(Parameters {
+        baseline: meaning::baseline(&args.baseline, &names)?,
+        ..meaning::parameters(rank, method, &args.solver)
+    })
+}
+
+/// Standard NMF of the same rank, where it is wanted.
+fn compare<T: Element>(
+    args: &AuditArgs,
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    baselines: &[GroupBaseline],
+    bar: &Bar,
+) -> Result<Option<Fit<T>>, Failure> {
+    if args.no_compare || progress::stopped() {
+        return Ok(None);
+    }
+    bar.next_fit("standard NMF: ", &parameters.stopping);
+    let update = meaning::update(args.solver.update);
+    fit_standard(data, parameters, update, baselines, bar).map(Some)
+}
+
+fn unfinished<T>(standard: &Fit<T>) -> Option<String> {
+    fitting::unfinished(standard, "standard NMF, the comparison,")
+}
+
+fn outcome<T: Element>(
+    audited: &Audited,
+    loaded: &Loaded,
+    data: &GroupedData<'_, T>,
+    audit: &AuditReport,
+    baselines: &[GroupBaseline],
+    standard: Option<&Model>,
+) -> Outcome {
+    let group = |(l, group): (usize, &fairer_nmf::GroupAudit)| {
+        let standard = standard.map(|s| (s.groups[l].relative_error, s.groups[l].loss));
+        let own = (group.relative_error, group.loss);
+        GroupOutcome::new(&group.name, group.rows, group.norm, &baselines[l], own, standard)
+    };
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let bound = global_bound(data, audit.rank, &errors);
+    let model = audited.model.as_ref();
+    Outcome {
+        method: model.map_or("given", |m| m.parameters.method.name()).to_owned(),
+        rank: audit.rank,
+        seed: 0,
+        status: model.map_or("given", |m| m.status.name()).to_owned(),
+        iterations: model.map_or(0, Model::iterations),
+        seconds: Seconds::default(),
+        worst_loss: audit.worst_loss,
+        worst_group: audit.groups[audit.worst_group].name.clone(),
+        step_gap: None,
+        global_bound: bound.value,
+        groups: audit.groups.iter().enumerate().map(group).collect(),
+        data: DataFacts {
+            path: loaded.dataset.path().to_owned(),
+            rows: data.rows(),
+            features: data.features(),
+            precision: T::NAME,
+            normalize: match audited.scaling {
+                Scaling::Given(_) => "model",
+                Scaling::UnitFeatures => "features",
+                Scaling::AsTheyAre => "none",
+            },
+        },
+        warnings: Vec::new(),
+        notes: loaded.dataset.notes.clone(),
+        certificate: bound.value.map(|bound| {
+            let (worst, rank) = (audit.worst_loss, audit.rank);
+            format!("worst loss {worst:.4}; no rank-{rank} model can be below {bound:.4}")
+        }),
+        audit: Some(audit.clone()),
+        version: env!("CARGO_PKG_VERSION"),
+        baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
+    }
+}
+
+/// The files that were asked for.
+struct Files {
+    json: Option<Output>,
+    page: Option<Output>,
+}
+
+impl Files {
+    /// Whether standard output is taken, so that the table has to go.
+    fn to_stdout(&self) -> bool {
+        [&self.json, &self.page].into_iter().flatten().any(Output::is_stdout)
+    }
+
+    fn reserve(&mut self, groups: usize) -> Result<(), Failure> {
+        self.json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 16) + groups * 2048))?;
+        self.page.as_mut().map_or(Ok(()), |page| page.reserve(1 << 20))
+    }
+
+    fn write(self, outcome: &Outcome, page: Option<String>) -> Result<Vec<String>, Failure> {
+        let mut written = Vec::new();
+        if let Some(json) = self.json {
+            if !json.is_stdout() {
+                written.push(json.shown().to_owned());
+            }
+            json.write(&outcome.to_json())?;
+        }
+        if let (Some(output), Some(page)) = (self.page, page) {
+            written.push(output.shown().to_owned());
+            output.write(page.as_bytes())?;
+        }
+        Ok(written)
+    }
+}

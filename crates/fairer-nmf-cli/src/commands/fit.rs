@@ -1,0 +1,273 @@
+//! `fit`: a fair factorisation of a data file.
+
+use clap::Args;
+use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
+
+use crate::args::{
+    AuditArgs, BaselineArgs, DataArgs, GroupArgs, MethodName, Normalize, RunArgs, SolverArgs,
+};
+use crate::auditing::{self, audits};
+use crate::export;
+use crate::failure::Failure;
+use crate::fitting::{self, Compared, fit_and_compare};
+use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::meaning;
+use crate::outcome::{DataFacts, Outcome, Seconds};
+use crate::outputs::{self, Output};
+use crate::progress::{self, Bar};
+use crate::report::{self, Subject};
+use crate::terminal;
+
+/// Fit a dictionary that treats the worst-off group as well as possible
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fairer-nmf fit patients.csv --group-by sex --rank 5 --drop target,id --model m.safetensors
+  fairer-nmf fit posts.jsonl.gz --text text --group-by group --rank 6 --max-features 200 \\
+      --stop-words english --json fit.json --report fit.html
+  fairer-nmf fit X.npy --groups labels.txt --rank 10 --method mu
+
+The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
+dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
+difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
+
+Ctrl-C stops at the next iteration and writes --model and --json as they stand (exit code 1);
+a second Ctrl-C ends at once.")]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    groups: GroupArgs,
+
+    /// Number of topics
+    #[arg(long, short, value_name = "R", help_heading = "Model",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    rank: u32,
+
+    /// The method
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
+    method: MethodName,
+
+    /// Do not fit standard NMF for comparison
+    #[arg(long, help_heading = "Model")]
+    no_compare: bool,
+
+    /// Write the model, for transform, audit and topics
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    model: Option<String>,
+
+    /// Write the result for programs; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<String>,
+
+    /// Write a page for people
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    report: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    baseline: BaselineArgs,
+
+    #[command(flatten)]
+    solver: SolverArgs,
+
+    #[command(flatten)]
+    audit: AuditArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
+    let bar = Bar::new(&args.run);
+    let outputs = Outputs::claim(args)?;
+    auditing::options(&args.audit, Some(&Parameters::new(1)), true, 0)?;
+    let loaded = load::load(&args.data, Some(&args.groups), &bar)?;
+    match loaded.matrix()? {
+        AnyMatrix::F32(matrix) => fit_matrix(args, &loaded, matrix, outputs, &bar),
+        AnyMatrix::F64(matrix) => fit_matrix(args, &loaded, matrix, outputs, &bar),
+    }
+}
+
+fn fit_matrix<T: Element>(
+    args: &FitArgs,
+    loaded: &Loaded,
+    matrix: Matrix<'_, T>,
+    mut outputs: Outputs,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    let rank = args.rank as usize;
+    let normalize = args.solver.normalize.unwrap_or(Normalize::Features);
+    let scaling = match normalize {
+        Normalize::Features => Scaling::UnitFeatures,
+        Normalize::None => Scaling::AsTheyAre,
+    };
+    let data = loaded.grouped(matrix, &scaling)?;
+    if !args.solver.allow_small_groups {
+        check_rank(&data, rank, "--rank")?;
+    }
+    let parameters = parameters(args, &data, rank)?;
+    outputs.reserve(rank, data.features(), data.groups().len())?;
+    let compare = (!args.no_compare).then(|| meaning::update(args.solver.update));
+    let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
+    bar.finish();
+
+    let dataset = &loaded.dataset;
+    compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
+    let mut outcome = outcome(&compared, !args.no_compare, loaded, &data);
+    outcome.notes = [&dataset.notes[..], &compared.notes].concat();
+    outcome.warnings = compared.warnings.clone();
+
+    outcome.notes.iter().for_each(|note| bar.note(note));
+    if !args.run.quiet && !outputs.to_stdout() {
+        terminal::print(&export::table(&outcome))?;
+    }
+    outcome.warnings.iter().for_each(|warning| bar.warn(warning));
+    let report = outputs.report.take();
+    let mut written = outputs.write(&compared, &outcome)?;
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
+    if let Some(output) = report {
+        let title = format!("{} by group", report::short_name(loaded.dataset.path()));
+        let subject = Subject {
+            title,
+            features: &dataset.features,
+            min_group_size: args.audit.min_group_size,
+            notes: dataset.notes.clone(),
+        };
+        let html = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
+        written.push(output.shown().to_owned());
+        output.write(html.as_bytes())?;
+    }
+    if !written.is_empty() {
+        bar.note(&format!("wrote {}", written.join(", ")));
+    }
+    Ok(())
+}
+
+fn parameters<T: Element>(
+    args: &FitArgs,
+    data: &GroupedData<'_, T>,
+    rank: usize,
+) -> Result<Parameters, Failure> {
+    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let method = meaning::method(args.method, args.solver.update);
+    Ok(Parameters {
+        baseline: meaning::baseline(&args.baseline, &names)?,
+        ..meaning::parameters(rank, method, &args.solver)
+    })
+}
+
+/// The outcome of a fit, beside standard NMF where that was wanted.
+pub(crate) fn outcome<T: Element>(
+    compared: &Compared<T>,
+    wanted: bool,
+    loaded: &Loaded,
+    data: &GroupedData<'_, T>,
+) -> Outcome {
+    let fit = &compared.fit;
+    let is_standard = fit.model.parameters.method.name() == "standard";
+    let standard = match &compared.standard {
+        Some(standard) => Some(&standard.model),
+        // Standard NMF is its own comparison.
+        None => (wanted && is_standard).then_some(&fit.model),
+    };
+    let seconds = Seconds {
+        read: loaded.seconds,
+        baselines: fit.baseline_time.as_secs_f64(),
+        fit: fit.fit_time.as_secs_f64(),
+    };
+    let facts = DataFacts {
+        path: loaded.dataset.path().to_owned(),
+        rows: data.rows(),
+        features: data.features(),
+        precision: T::NAME,
+        normalize: if data.scale().is_some() { "features" } else { "none" },
+    };
+    Outcome::of_model(&fit.model, standard, seconds, facts)
+}
+
+/// The page of a fit: what the library's audit says of it.
+pub(crate) fn page<T: Element>(
+    subject: &Subject<'_>,
+    data: &GroupedData<'_, T>,
+    compared: &Compared<T>,
+    outcome: &Outcome,
+    args: &AuditArgs,
+    bar: &Bar,
+) -> Result<String, Failure> {
+    bar.stage("auditing for the report");
+    let model = &compared.fit.model;
+    let parameters = &model.parameters;
+    let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
+    let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+    let reference = compared.standard.as_ref().map(|s| &s.model);
+    let audits = audits(data, model.components.view(), &baselines, reference, &options)?;
+    bar.finish();
+    let (main, standard) = compared.timed();
+    Ok(report::of_audit(subject, data, outcome, &audits, Some(main), standard))
+}
+
+/// The files that were asked for.
+struct Outputs {
+    model: Option<Output>,
+    json: Option<Output>,
+    report: Option<Output>,
+}
+
+impl Outputs {
+    fn claim(args: &FitArgs) -> Result<Self, Failure> {
+        let outputs = [
+            ("--model", args.model.as_deref()),
+            ("--json", args.json.as_deref()),
+            ("--report", args.report.as_deref()),
+        ];
+        outputs::check_distinct(&[&args.data.data], &outputs)?;
+        let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.force);
+        Ok(Self { model: claim(0)?, json: claim(1)?, report: claim(2)? })
+    }
+
+    /// Makes sure of room for what is likely to come.
+    fn reserve(&mut self, rank: usize, features: usize, groups: usize) -> Result<(), Failure> {
+        if let Some(model) = &mut self.model {
+            model.reserve((rank + 1) * features * 8 + (1 << 16))?;
+        }
+        if let Some(json) = &mut self.json {
+            json.reserve(groups * 512)?;
+        }
+        self.report.as_mut().map_or(Ok(()), |report| report.reserve(1 << 20))
+    }
+
+    /// Whether standard output is taken, so that the table has to go.
+    fn to_stdout(&self) -> bool {
+        let files = [&self.model, &self.json, &self.report];
+        files.into_iter().flatten().any(Output::is_stdout)
+    }
+
+    /// Writes model and JSON, and tells the names of the files.
+    fn write<T: Element>(
+        self,
+        compared: &Compared<T>,
+        outcome: &Outcome,
+    ) -> Result<Vec<String>, Failure> {
+        let mut written = Vec::new();
+        if let Some(output) = self.model {
+            if !output.is_stdout() {
+                written.push(output.shown().to_owned());
+            }
+            output.write_by(|path| compared.fit.model.save(path))?;
+        }
+        if let Some(output) = self.json {
+            if !output.is_stdout() {
+                written.push(output.shown().to_owned());
+            }
+            output.write(&outcome.to_json())?;
+        }
+        Ok(written)
+    }
+}

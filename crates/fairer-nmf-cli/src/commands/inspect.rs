@@ -1,0 +1,302 @@
+//! `inspect`: what a data file holds, and what a fit would refuse, before any long run.
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::{DataArgs, GroupArgs, RunArgs};
+use crate::failure::Failure;
+use crate::input::{self, Dataset, DenseView, InputError, Matrix, Missing, ReadOptions};
+use crate::load::group_sizes;
+use crate::meaning;
+use crate::outcome;
+use crate::outputs::{self, Output};
+use crate::progress::Bar;
+use crate::terminal::{self, BAD, GOOD, PLAIN, STRONG, Table, counted, styled};
+
+/// Look at a data file: shape, density, groups, and what a fit would refuse and why
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fairer-nmf inspect patients.csv --group-by sex
+  fairer-nmf inspect X.npz --groups labels.npy --rank 20
+
+Exit code 0 if a fit with the same options would start, 2 if it would be refused. What is found
+wrong is set aside (the column dropped, the rows left out) and the look goes on, so that one
+run shows every problem.")]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    groups: GroupArgs,
+
+    /// Also check the groups against a rank
+    #[arg(long, short, value_name = "R", help_heading = "Data",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    rank: Option<u32>,
+
+    /// Write the findings for programs; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What was found: the fields of `--json`.
+#[derive(Debug, Serialize)]
+struct Findings {
+    path: String,
+    rows: usize,
+    features: usize,
+    /// `dense f64`, `sparse`, …
+    storage: &'static str,
+    /// Entries that are not zero.
+    nonzeros: usize,
+    /// Their share of all entries.
+    density: f64,
+    zero_rows: usize,
+    zero_features: usize,
+    groups: Vec<GroupSize>,
+    /// Why a fit with these options would be refused; empty if it would not.
+    problems: Vec<String>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupSize {
+    name: String,
+    rows: usize,
+}
+
+/// More problems than this are the same one over and over.
+const MOST_LOOKS: usize = 20;
+
+pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
+    let bar = Bar::new(&args.run);
+    outputs::check_distinct(&[&args.data.data], &[("--json", args.json.as_deref())])?;
+    let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
+    let options = meaning::read_options(&args.data, Some(&args.groups))?;
+    bar.reading(&args.data.data);
+    let (dataset, problems) = read_leniently(&args.data.data, options)?;
+    bar.stage("counting");
+    let findings = findings(&dataset, problems, args.rank.map(|r| r as usize));
+    bar.finish();
+    let to_stdout = json.as_ref().is_some_and(Output::is_stdout);
+    if let Some(json) = json {
+        json.write(&outcome::json(&findings))?;
+    }
+    if !args.run.quiet && !to_stdout {
+        terminal::print(&text(&findings))?;
+    }
+    match findings.problems.len() {
+        0 => Ok(()),
+        1 => Err(Failure::wrong(&findings.problems[0])),
+        n => Err(Failure::wrong(format!(
+            "a fit would be refused for {n} reasons, the first: {}",
+            findings.problems[0]
+        ))),
+    }
+}
+
+/// Reads around everything that can be set aside, collecting the reasons.
+fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<String>), Failure> {
+    let mut problems = Vec::new();
+    for _ in 0..MOST_LOOKS {
+        let error = match input::read(path, &options) {
+            Ok(dataset) => return Ok((dataset, problems)),
+            Err(error) => error,
+        };
+        problems.push(error.to_string());
+        match &error {
+            // It has been read to its end, and cannot be read again.
+            _ if path == "-" => return Err(error.into()),
+            InputError::NonNumericColumns { columns, .. } => options.drop.extend(columns.clone()),
+            InputError::TextCell { column, .. } => options.drop.push(column.clone()),
+            InputError::MissingCells { .. } => options.missing = Missing::DropRows,
+            InputError::NoSuchColumn { column, .. } => {
+                for columns in [&mut options.group_by, &mut options.drop, &mut options.one_hot] {
+                    columns.retain(|name| name != column);
+                }
+                if options.text.as_ref().is_some_and(|t| t.column.as_ref() == Some(column)) {
+                    return Err(error.into());
+                }
+            }
+            InputError::WrongCount { what: "labels", .. } => options.groups = None,
+            _ => return Err(error.into()),
+        }
+    }
+    Err(Failure::wrong(problems.remove(0)))
+}
+
+/// Everything that one look at the entries tells.
+#[derive(Default)]
+struct Entries {
+    nonzeros: usize,
+    /// Entries that NMF cannot take, and the first of them: row, column, value.
+    bad: usize,
+    first_bad: Option<(usize, usize, f64)>,
+    row_used: Vec<bool>,
+    column_used: Vec<bool>,
+}
+
+impl Entries {
+    fn of(matrix: &Matrix) -> Self {
+        let (rows, columns) = matrix.shape();
+        let mut found = Self {
+            row_used: vec![false; rows],
+            column_used: vec![false; columns],
+            ..Self::default()
+        };
+        match matrix {
+            Matrix::Dense(dense) => match dense.view() {
+                DenseView::F64(view) => {
+                    view.indexed_iter().for_each(|((i, j), &v)| found.entry(i, j, v));
+                }
+                DenseView::F32(view) => {
+                    view.indexed_iter().for_each(|((i, j), &v)| found.entry(i, j, f64::from(v)));
+                }
+            },
+            Matrix::Sparse(sparse) => {
+                for row in 0..sparse.rows {
+                    let (columns, values) = sparse.row(row);
+                    for (&j, &value) in columns.iter().zip(values) {
+                        found.entry(row, j as usize, value);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn entry(&mut self, row: usize, column: usize, value: f64) {
+        if value == 0.0 {
+            return;
+        }
+        self.nonzeros += 1;
+        self.row_used[row] = true;
+        self.column_used[column] = true;
+        if !(value >= 0.0 && value.is_finite()) {
+            self.bad += 1;
+            self.first_bad.get_or_insert((row, column, value));
+        }
+    }
+}
+
+fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
+    let (rows, features) = dataset.matrix.shape();
+    let entries = Entries::of(&dataset.matrix);
+    if let Some((row, column, value)) = entries.first_bad {
+        problems.push(format!(
+            "{}, the first at {} ({value}): NMF needs finite numbers that are not negative",
+            match entries.bad {
+                1 => "1 entry is negative or not finite".to_owned(),
+                n => format!("{n} entries are negative or not finite"),
+            },
+            dataset.describe_cell(row, column)
+        ));
+    }
+    let mut groups = Vec::new();
+    match &dataset.labels {
+        None => problems.push(match dataset.is_table() {
+            true => "the groups are not known: give --group-by COLUMN or --groups FILE".to_owned(),
+            false => "the groups are not known: give --groups FILE".to_owned(),
+        }),
+        Some(labels) => {
+            let mut used = std::collections::HashMap::<&str, bool>::new();
+            for (label, row_used) in labels.iter().zip(&entries.row_used) {
+                *used.entry(label).or_default() |= row_used;
+            }
+            for (name, rows) in group_sizes(labels) {
+                if !used.get(name).copied().unwrap_or(false) {
+                    problems.push(format!(
+                        "all entries of group `{name}` are zero, so its relative loss is undefined: leave the group out"
+                    ));
+                }
+                if let Some(rank) = rank.filter(|&rank| rows < rank) {
+                    problems.push(format!(
+                        "rank {rank} is larger than group `{name}` ({rows} rows): lower --rank, merge the group, or allow it with --allow-small-groups"
+                    ));
+                }
+                groups.push(GroupSize { name: name.to_owned(), rows });
+            }
+            groups.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.name.cmp(&b.name)));
+        }
+    }
+    let mut notes = dataset.notes.clone();
+    if groups.len() == 1 {
+        notes.push("there is one group only: a fit would be standard NMF".to_owned());
+    }
+    Findings {
+        path: dataset.path().to_owned(),
+        rows,
+        features,
+        storage: match &dataset.matrix {
+            Matrix::Sparse(_) => "sparse",
+            Matrix::Dense(dense) => match dense.view() {
+                DenseView::F64(_) => "dense f64",
+                DenseView::F32(_) => "dense f32",
+            },
+        },
+        nonzeros: entries.nonzeros,
+        density: match rows * features {
+            0 => 0.0,
+            all => entries.nonzeros as f64 / all as f64,
+        },
+        zero_rows: entries.row_used.iter().filter(|used| !**used).count(),
+        zero_features: entries.column_used.iter().filter(|used| !**used).count(),
+        groups,
+        problems,
+        notes,
+    }
+}
+
+fn text(findings: &Findings) -> String {
+    let mut text = format!("{}\n", styled(STRONG, &terminal::printable(&findings.path)));
+    text += &format!(
+        "{}, {}, {}; {:.1} % of the entries are not zero\n",
+        counted(findings.rows, "row"),
+        counted(findings.features, "feature"),
+        findings.storage,
+        100.0 * findings.density
+    );
+    if findings.zero_rows > 0 {
+        text += &format!("{} all zero\n", are(findings.zero_rows, "row"));
+    }
+    if findings.zero_features > 0 {
+        text += &format!("{} all zero\n", are(findings.zero_features, "feature"));
+    }
+    if !findings.groups.is_empty() {
+        let mut table = Table::new(1, &["group", "rows", "share"]);
+        for group in &findings.groups {
+            let share = 100.0 * group.rows as f64 / findings.rows as f64;
+            let cells = [group.name.clone(), group.rows.to_string(), format!("{share:.1} %")];
+            table.row(PLAIN, cells);
+        }
+        text += &format!("\n{}", table.render());
+    }
+    for note in &findings.notes {
+        text += &format!("\nNote: {}", terminal::printable(note));
+    }
+    if !findings.notes.is_empty() {
+        text.push('\n');
+    }
+    match findings.problems.as_slice() {
+        [] => text += &format!("\n{}\n", styled(GOOD, "A fit with these options would start.")),
+        problems => {
+            text += &format!("\n{}\n", styled(BAD, "A fit with these options would be refused:"));
+            for problem in problems {
+                text += &format!("  - {}\n", terminal::printable(problem));
+            }
+        }
+    }
+    text
+}
+
+fn are(count: usize, what: &str) -> String {
+    format!("{} {}", counted(count, what), if count == 1 { "is" } else { "are" })
+}

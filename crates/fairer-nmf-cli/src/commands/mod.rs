@@ -1,0 +1,84 @@
+//! The commands, one file each: what can be typed after it, an example, and what it does.
+//!
+//! A new command is a file, a line in [`Command`] and a line in [`run`].
+
+mod audit;
+mod completions;
+mod demo;
+mod fit;
+mod inspect;
+mod man;
+mod sweep;
+mod topics;
+mod transform;
+
+pub(crate) use sweep::{Record, Sweep, mean_and_sd};
+
+use clap::{Parser, Subcommand};
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::progress;
+
+/// Group-fair non-negative matrix factorisation, from a data file in one command.
+///
+/// Standard NMF minimises the average error, so small or complex groups are often represented
+/// badly. fairer-nmf measures what every group pays for sharing one dictionary (its loss) and
+/// minimises the largest of these.
+#[derive(Debug, Parser)]
+#[command(name = "fairer-nmf", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fairer-nmf demo
+  fairer-nmf inspect patients.csv --group-by sex
+  fairer-nmf fit patients.csv --group-by sex --rank 5 --drop target --model m.safetensors
+
+Exit codes: 0 done (also where a fit did not converge, with a warning), 1 the run failed or
+was stopped, 2 the command or the input is wrong.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::DemoArgs),
+    Fit(fit::FitArgs),
+    Audit(audit::AuditArgs),
+    Transform(transform::TransformArgs),
+    Sweep(sweep::SweepArgs),
+    Topics(topics::TopicsArgs),
+    Inspect(inspect::InspectArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// Parses the arguments and runs the command.
+pub(crate) fn run() -> Result<(), Failure> {
+    let cli = Cli::parse();
+    progress::listen()?;
+    match cli.command {
+        Command::Demo(args) => on_threads(&args.run, || demo::run(&args)),
+        Command::Fit(args) => on_threads(&args.run, || fit::run(&args)),
+        Command::Audit(args) => on_threads(&args.run, || audit::run(&args)),
+        Command::Transform(args) => on_threads(&args.run, || transform::run(&args)),
+        Command::Sweep(args) => on_threads(&args.run, || sweep::run(&args)),
+        Command::Topics(args) => topics::run(&args),
+        Command::Inspect(args) => on_threads(&args.run, || inspect::run(&args)),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}
+
+/// Runs on as many threads as were asked for.
+fn on_threads(
+    run: &RunArgs,
+    work: impl FnOnce() -> Result<(), Failure> + Send,
+) -> Result<(), Failure> {
+    let Some(threads) = run.threads else { return work() };
+    match rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build() {
+        Ok(pool) => pool.install(work),
+        Err(e) => Err(Failure::failed(format!("cannot start {threads} threads: {e}"))),
+    }
+}

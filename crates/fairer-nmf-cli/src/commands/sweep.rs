@@ -1,0 +1,378 @@
+//! `sweep`: losses over ranks, methods and trials.
+
+use clap::Args;
+use fairer_nmf::{
+    Baseline, Element, GroupedData, Matrix, Method, Parameters, Status, estimate_baselines, fit,
+};
+use serde::Serialize;
+
+use crate::args::{
+    BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Normalize, Ranks, RunArgs,
+    SolverArgs,
+};
+use crate::export;
+use crate::failure::Failure;
+use crate::fitting;
+use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::meaning;
+use crate::outcome;
+use crate::outputs::{self, Output};
+use crate::progress::{self, Bar, Deadline};
+use crate::report::{self, Subject};
+use crate::terminal::{self, PLAIN, STRONG, Table, styled};
+
+/// Compare methods over a range of ranks
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fairer-nmf sweep patients.csv --group-by sex --drop target --ranks 1..10
+  fairer-nmf sweep X.npz --groups y.txt --ranks 2,4,8 --methods standard,am --json s.json
+
+Trial t of T uses the seed --seed + t (t from 0), for the baselines and for every method.
+--json holds one record per method, rank, trial and group, ready for a data frame.")]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    groups: GroupArgs,
+
+    /// The ranks: 1..10 (10 included), or 2,4,8
+    #[arg(long, value_name = "RANKS", help_heading = "Sweep")]
+    ranks: Ranks,
+
+    /// The methods
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD,...",
+        value_delimiter = ',',
+        default_value = "standard,am,mu",
+        help_heading = "Sweep"
+    )]
+    methods: Vec<MethodName>,
+
+    /// Repetitions, each with its own seed
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sweep",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    trials: u32,
+
+    /// Name the smallest rank whose worst loss, in the mean, stays at or below this
+    #[arg(long, value_name = "LOSS", help_heading = "Sweep", allow_negative_numbers = true)]
+    threshold: Option<f64>,
+
+    /// Write the records for programs; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<String>,
+
+    /// Write a page for people
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    report: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    /// Leave groups with fewer rows out of the report, so that it discloses nobody
+    #[arg(long, value_name = "ROWS", default_value_t = 0, help_heading = "Output")]
+    min_group_size: usize,
+
+    #[command(flatten)]
+    baseline: BaselineArgs,
+
+    #[command(flatten)]
+    solver: SolverArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// A sweep: the fields of `--json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sweep {
+    pub ranks: Vec<usize>,
+    pub methods: Vec<&'static str>,
+    pub trials: usize,
+    pub seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    pub records: Vec<Record>,
+    pub warnings: Vec<String>,
+    pub version: &'static str,
+    /// Runs behind every baseline.
+    #[serde(skip)]
+    pub baseline_runs: usize,
+}
+
+/// One group under one method, rank and trial.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Record {
+    pub method: &'static str,
+    pub rank: usize,
+    pub trial: usize,
+    pub seed: u64,
+    pub group: String,
+    pub rows: usize,
+    pub norm: f64,
+    pub baseline_error: f64,
+    pub baseline_std: Option<f64>,
+    pub relative_error: f64,
+    pub loss: f64,
+    /// The largest loss of this fit's groups.
+    pub worst_loss: f64,
+    pub status: &'static str,
+    pub iterations: usize,
+    /// Of the fit, without the baselines.
+    pub seconds: f64,
+}
+
+pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
+    let bar = Bar::new(&args.run);
+    let files = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    outputs::check_distinct(&[&args.data.data], &files)?;
+    let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
+    let page = Output::claim_if("--report", args.report.as_deref(), args.force)?;
+    let loaded = load::load(&args.data, Some(&args.groups), &bar)?;
+    match loaded.matrix()? {
+        AnyMatrix::F32(matrix) => sweep(args, &loaded, matrix, json, page, &bar),
+        AnyMatrix::F64(matrix) => sweep(args, &loaded, matrix, json, page, &bar),
+    }
+}
+
+fn sweep<T: Element>(
+    args: &SweepArgs,
+    loaded: &Loaded,
+    matrix: Matrix<'_, T>,
+    mut json: Option<Output>,
+    mut page: Option<Output>,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    let scaling = match args.solver.normalize {
+        Some(Normalize::None) => Scaling::AsTheyAre,
+        _ => Scaling::UnitFeatures,
+    };
+    let data = loaded.grouped(matrix, &scaling)?;
+    let (ranks, trials) = (&args.ranks.0, args.trials as usize);
+    if let (Some(&largest), false) = (ranks.last(), args.solver.allow_small_groups) {
+        check_rank(&data, largest, "the largest of --ranks")?;
+    }
+    let methods = methods(&args.methods);
+    let count = ranks.len() * trials * methods.len() * data.groups().len();
+    json.as_mut().map_or(Ok(()), |json| json.reserve(count * 512))?;
+    page.as_mut().map_or(Ok(()), |page| page.reserve(1 << 20))?;
+    let mut sweep = Sweep {
+        ranks: ranks.clone(),
+        methods: methods.iter().map(|&m| meaning::method(m, args.solver.update).name()).collect(),
+        trials,
+        seed: args.solver.seed,
+        threshold: args.threshold,
+        records: Vec::with_capacity(count),
+        warnings: Vec::new(),
+        version: env!("CARGO_PKG_VERSION"),
+        baseline_runs: match args.baseline.baseline {
+            BaselineKind::Paper | BaselineKind::Best => args.baseline.baseline_runs as usize,
+            BaselineKind::Zero | BaselineKind::File(_) => 0,
+        },
+    };
+    let deadline = Deadline::new(args.solver.time_limit);
+    let jobs: Vec<(usize, usize)> =
+        ranks.iter().flat_map(|&rank| (0..trials).map(move |trial| (rank, trial))).collect();
+    for (done, &(rank, trial)) in jobs.iter().enumerate() {
+        if progress::stopped() || deadline.passed() {
+            break;
+        }
+        let prefix = format!("{}/{}, rank {rank}, trial {}: ", done + 1, jobs.len(), trial + 1);
+        let records = one_trial(args, &data, &methods, (rank, trial), &prefix, &deadline, bar)?;
+        sweep.records.extend(records);
+    }
+    bar.finish();
+    let fits = methods.len() * data.groups().len();
+    let finished = sweep.records.len() / fits.max(1);
+    if finished < jobs.len() && !progress::stopped() {
+        sweep.warnings.push(format!(
+            "the time limit ended the sweep after {finished} of {} trials: raise --time-limit",
+            jobs.len()
+        ));
+    }
+    sweep.warnings.extend(unfinished(&sweep.records, data.groups().len()));
+
+    loaded.dataset.notes.iter().for_each(|note| bar.note(note));
+    if !args.run.quiet && ![&json, &page].into_iter().flatten().any(Output::is_stdout) {
+        let what = export::dimensions(data.rows(), data.features(), data.groups().len());
+        terminal::print(&table(&sweep, &what))?;
+    }
+    sweep.warnings.iter().for_each(|warning| bar.warn(warning));
+    let mut written = Vec::new();
+    if let Some(json) = json {
+        if !json.is_stdout() {
+            written.push(json.shown().to_owned());
+        }
+        json.write(&outcome::json(&sweep))?;
+    }
+    if let Some(page) = page {
+        let dataset = &loaded.dataset;
+        let subject = Subject {
+            title: format!("{}: which rank?", report::short_name(dataset.path())),
+            features: &dataset.features,
+            min_group_size: args.min_group_size,
+            notes: dataset.notes.clone(),
+        };
+        written.push(page.shown().to_owned());
+        page.write(report::of_sweep(&subject, &data, &sweep).as_bytes())?;
+    }
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
+    if !written.is_empty() {
+        bar.note(&format!("wrote {}", written.join(", ")));
+    }
+    Ok(())
+}
+
+/// In the order given, each once.
+fn methods(given: &[MethodName]) -> Vec<MethodName> {
+    let mut methods = Vec::new();
+    for &method in given {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods
+}
+
+/// Baselines once, then every method on them. No records where it was stopped on the way: half
+/// a trial would favour some methods.
+fn one_trial<T: Element>(
+    args: &SweepArgs,
+    data: &GroupedData<'_, T>,
+    methods: &[MethodName],
+    (rank, trial): (usize, usize),
+    prefix: &str,
+    deadline: &Deadline,
+    bar: &Bar,
+) -> Result<Vec<Record>, Failure> {
+    let seed = args.solver.seed.wrapping_add(trial as u64);
+    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let stopping = meaning::parameters(rank, Method::am(), &args.solver).stopping;
+    bar.next_fit(prefix, &stopping);
+    let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
+    let baseline = meaning::baseline(&args.baseline, &names)?;
+    let baselines = estimate_baselines(data, rank, &baseline, seed, &observer)?;
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let mut records = Vec::new();
+    for &method in methods {
+        let method = meaning::method(method, args.solver.update);
+        let mut parameters = Parameters {
+            baseline: Baseline::Given { errors: errors.clone() },
+            bound: false,
+            seed,
+            ..meaning::parameters(rank, method, &args.solver)
+        };
+        // The limit is the sweep's, and the observer keeps it.
+        parameters.stopping.time_limit = None;
+        bar.next_fit(&format!("{prefix}{}: ", method.name()), &parameters.stopping);
+        let fit = fit(data, &parameters, &observer)?;
+        if fit.model.status == Status::Stopped {
+            return Ok(Vec::new());
+        }
+        let worst_loss = fit.model.worst_loss();
+        for (group, baseline) in fit.model.groups.iter().zip(&baselines) {
+            records.push(Record {
+                method: method.name(),
+                rank,
+                trial,
+                seed,
+                group: group.name.clone(),
+                rows: group.rows,
+                norm: group.norm,
+                baseline_error: baseline.error,
+                baseline_std: baseline.spread(),
+                relative_error: group.relative_error,
+                loss: group.loss,
+                worst_loss,
+                status: fit.model.status.name(),
+                iterations: fit.model.iterations(),
+                seconds: fit.fit_time.as_secs_f64(),
+            });
+        }
+    }
+    Ok(records)
+}
+
+fn unfinished(records: &[Record], groups: usize) -> Option<String> {
+    let count = records.iter().filter(|r| r.status != "converged").count() / groups.max(1);
+    let all = records.len() / groups.max(1);
+    (count > 0)
+        .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
+}
+
+/// Worst loss, mean ± standard deviation over the trials, per rank and method.
+fn table(sweep: &Sweep, what: &str) -> String {
+    let mut header = vec!["rank".to_owned()];
+    header.extend(sweep.methods.iter().map(|m| export::method_title(m).to_owned()));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = Table::new(1, &header);
+    for &rank in &sweep.ranks {
+        let cell = |method: &&'static str| match mean_and_sd(&worst_losses(sweep, method, rank)) {
+            None => "-".to_owned(),
+            Some((mean, None)) => format!("{mean:.4}"),
+            Some((mean, Some(sd))) => format!("{mean:.4} ± {sd:.4}"),
+        };
+        let cells = std::iter::once(rank.to_string()).chain(sweep.methods.iter().map(cell));
+        table.row(PLAIN, cells);
+    }
+    let trials = terminal::counted(sweep.trials, "trial");
+    let heading = styled(STRONG, "Worst loss by rank");
+    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep))
+}
+
+/// Worst losses of a method at a rank, one per trial.
+fn worst_losses(sweep: &Sweep, method: &str, rank: usize) -> Vec<f64> {
+    let group = sweep.records.first().map_or("", |r| r.group.as_str());
+    let of = |r: &&Record| r.method == method && r.rank == rank && r.group == group;
+    sweep.records.iter().filter(of).map(|r| r.worst_loss).collect()
+}
+
+/// The smallest rank under the threshold, for every method.
+fn enough(sweep: &Sweep) -> String {
+    let Some(threshold) = sweep.threshold else { return String::new() };
+    let mut text = String::from("\n");
+    for method in &sweep.methods {
+        let mut ranks = sweep.ranks.iter().filter(|&&rank| {
+            let mean = mean_and_sd(&worst_losses(sweep, method, rank));
+            mean.is_some_and(|(mean, _)| mean <= threshold)
+        });
+        let title = export::method_title(method);
+        text += &match ranks.next() {
+            Some(rank) => format!(
+                "{title}: rank {rank} is the smallest with a worst loss of at most {threshold}\n"
+            ),
+            None => format!("{title}: no rank has a worst loss of at most {threshold}\n"),
+        };
+    }
+    text
+}
+
+/// Mean and standard deviation (divisor count − 1), where there are enough values.
+pub(crate) fn mean_and_sd(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let sd = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+    Some((mean, sd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_needs_two_values() {
+        assert_eq!(mean_and_sd(&[]), None);
+        assert_eq!(mean_and_sd(&[2.0]), Some((2.0, None)));
+        assert_eq!(mean_and_sd(&[1.0, 3.0]), Some((2.0, Some(2.0_f64.sqrt()))));
+    }
+}

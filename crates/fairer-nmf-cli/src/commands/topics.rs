@@ -1,0 +1,122 @@
+//! `topics`: the dictionary in words.
+
+use clap::Args;
+use fairer_nmf::Model;
+use ndarray::ArrayView1;
+use serde::Serialize;
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::outcome;
+use crate::outputs::Output;
+use crate::terminal::{self, PLAIN, STRONG, Table, styled};
+
+/// Show the strongest features of every topic of a model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  fairer-nmf topics m.safetensors --top 5
+
+Weights are shares of the topic's largest. Where the model scaled its features, these are the
+scaled ones, so that a feature with large numbers does not win by its unit.")]
+pub(crate) struct TopicsArgs {
+    /// A model that `fit --model` wrote
+    #[arg(value_name = "MODEL")]
+    model: String,
+
+    /// How many features of each topic
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+
+    /// Write the topics as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// A topic: its strongest features, strongest first.
+#[derive(Debug, Serialize)]
+pub(crate) struct Topic {
+    pub topic: usize,
+    pub features: Vec<Weighted>,
+}
+
+/// A feature and its entry in the dictionary.
+#[derive(Debug, Serialize)]
+pub(crate) struct Weighted {
+    pub name: String,
+    pub weight: f64,
+}
+
+/// The strongest features of every topic; zeros never count.
+pub(crate) fn strongest(model: &Model, top: usize) -> Vec<Topic> {
+    let name = |j: usize| match &model.feature_names {
+        Some(names) => names[j].clone(),
+        None => format!("f{j}"),
+    };
+    let of = |row: ArrayView1<'_, f64>| {
+        let mut order: Vec<usize> = (0..row.len()).filter(|&j| row[j] > 0.0).collect();
+        order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+        order.truncate(top);
+        order.into_iter().map(|j| Weighted { name: name(j), weight: row[j] }).collect()
+    };
+    let rows = model.components.rows().into_iter().enumerate();
+    rows.map(|(k, row)| Topic { topic: k + 1, features: of(row) }).collect()
+}
+
+pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
+    let model = load_model(&args.model)?;
+    let topics = strongest(&model, args.top as usize);
+    if let Some(path) = &args.json {
+        let output = Output::claim("--json", path, args.force)?;
+        let stdout = output.is_stdout();
+        output.write(&outcome::json(&topics))?;
+        if stdout {
+            return Ok(());
+        }
+    }
+    if args.run.quiet {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for topic in &topics {
+        text += &format!("{}\n", styled(STRONG, &format!("Topic {}", topic.topic)));
+        let largest = topic.features.first().map_or(1.0, |f| f.weight);
+        let mut table = Table::unheaded(1);
+        for feature in &topic.features {
+            // The largest weight is positive: zeros never count.
+            let share = feature.weight / largest;
+            let bar = "█".repeat((share * 20.0).round() as usize);
+            let cells = [format!("  {}", feature.name), format!("{share:.3}")];
+            table.styled_row(
+                cells
+                    .map(|cell| (cell, PLAIN))
+                    .into_iter()
+                    .chain([(format!("{bar:<20}"), terminal::FAINT)]),
+            );
+        }
+        if topic.features.is_empty() {
+            text += "  (empty)\n";
+        }
+        text += &table.render();
+        text.push('\n');
+    }
+    terminal::print(&text)
+}
+
+/// Reads a model file, or says what is wrong with it.
+pub(crate) fn load_model(path: &str) -> Result<Model, Failure> {
+    Model::load(path).map_err(|error| match error {
+        fairer_nmf::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            Failure::wrong(format!("{path} does not exist: check the spelling and the folder"))
+        }
+        other => other.into(),
+    })
+}

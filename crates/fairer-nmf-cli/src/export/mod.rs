@@ -1,0 +1,7 @@
+//! Results for people and for files, one file per form.
+
+mod representation;
+mod table;
+
+pub(crate) use representation::{Kind, npy, write_csv};
+pub(crate) use table::{dimensions, method_title, table};

@@ -1,0 +1,71 @@
+//! A representation as CSV or as a NumPy array.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use fairer_nmf::Element;
+use ndarray::ArrayView2;
+
+use crate::failure::Failure;
+
+/// How a matrix is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Csv,
+    Npy,
+}
+
+impl Kind {
+    /// The form that the name of an output tells; standard output is CSV.
+    pub(crate) fn of(path: &str) -> Result<Self, Failure> {
+        let ending = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
+        match ending.to_lowercase().as_str() {
+            "csv" => Ok(Self::Csv),
+            "npy" => Ok(Self::Npy),
+            _ if path == "-" => Ok(Self::Csv),
+            _ => Err(Failure::wrong(format!(
+                "--output {path}: the name must end in .csv or .npy, which is how it will be written"
+            ))),
+        }
+    }
+}
+
+/// CSV with the header topic_1,topic_2,…; every number reads back exactly.
+pub(crate) fn write_csv<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
+    let names: Vec<String> = (1..=matrix.ncols()).map(|k| format!("topic_{k}")).collect();
+    let mut text = names.join(",") + "\n";
+    for row in matrix.rows() {
+        for (column, value) in row.iter().enumerate() {
+            let comma = if column == 0 { "" } else { "," };
+            // Writing to a String cannot fail. `Debug` of a float is its shortest exact form.
+            let _ = write!(text, "{comma}{value:?}");
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+/// NumPy's format, version 1.0, C order, little endian.
+pub(crate) fn npy<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
+    let (rows, columns) = matrix.dim();
+    let single = T::NAME == "f32";
+    let kind = if single { "<f4" } else { "<f8" };
+    let mut header =
+        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    // Magic, version and length are 10 bytes; the whole is padded to a multiple of 64.
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let length = u16::try_from(header.len()).expect("two numbers take less than 64 KiB");
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(header.into_bytes());
+    for value in matrix.iter() {
+        match single {
+            true => bytes.extend((value.to_f64() as f32).to_le_bytes()),
+            false => bytes.extend(value.to_f64().to_le_bytes()),
+        }
+    }
+    bytes
+}

@@ -1,0 +1,158 @@
+//! What a fit or an audit found: the fields of `--json`, and what the table is made of.
+//!
+//! Scripts rely on the names here. Errors and losses are relative to the group's norm;
+//! `baseline_error` and `baseline_std` are in the units of `norm` (divide by it to compare).
+
+use fairer_nmf::{AuditReport, GroupBaseline, Model};
+use serde::Serialize;
+
+/// One dictionary and what it costs each group.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outcome {
+    /// `am`, `mu`, `standard`; `given` for a dictionary from elsewhere.
+    pub method: String,
+    pub rank: usize,
+    pub seed: u64,
+    /// `converged`, `iteration-limit`, `time-limit`, `stopped`; `given`.
+    pub status: String,
+    pub iterations: usize,
+    pub seconds: Seconds,
+    pub worst_loss: f64,
+    pub worst_group: String,
+    /// How far the last dictionary step was from its optimum at the most; AM only.
+    pub step_gap: Option<f64>,
+    /// No model of this rank has a worst loss below this; absent where it is too costly.
+    pub global_bound: Option<f64>,
+    pub groups: Vec<GroupOutcome>,
+    pub data: DataFacts,
+    pub warnings: Vec<String>,
+    pub notes: Vec<String>,
+    /// One sentence on how good the fit is.
+    pub certificate: Option<String>,
+    /// Intervals, tests, trade-off and topics; `audit` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditReport>,
+    pub version: &'static str,
+    /// Runs behind every baseline.
+    #[serde(skip)]
+    pub baseline_runs: usize,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Seconds {
+    pub read: f64,
+    pub baselines: f64,
+    pub fit: f64,
+}
+
+/// The data that were factorised.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DataFacts {
+    pub path: String,
+    pub rows: usize,
+    pub features: usize,
+    pub precision: &'static str,
+    /// `features` or `none`; `model` where the factors of a model were used.
+    pub normalize: &'static str,
+}
+
+/// One group.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct GroupOutcome {
+    pub name: String,
+    pub rows: usize,
+    pub norm: f64,
+    pub baseline_error: f64,
+    pub baseline_std: Option<f64>,
+    pub relative_error: f64,
+    pub loss: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_relative_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_loss: Option<f64>,
+}
+
+impl GroupOutcome {
+    /// A group under a dictionary, and under standard NMF: (R-Error, R-Loss) each.
+    pub(crate) fn new(
+        name: &str,
+        rows: usize,
+        norm: f64,
+        baseline: &GroupBaseline,
+        (relative_error, loss): (f64, f64),
+        standard: Option<(f64, f64)>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            rows,
+            norm,
+            baseline_error: baseline.error,
+            baseline_std: baseline.spread(),
+            relative_error,
+            loss,
+            standard_relative_error: standard.map(|(error, _)| error),
+            standard_loss: standard.map(|(_, loss)| loss),
+        }
+    }
+
+    /// How much of the group is lost more (or, negative, less) than under standard NMF.
+    pub(crate) fn change(&self) -> Option<f64> {
+        Some(self.relative_error - self.standard_relative_error?)
+    }
+}
+
+/// The groups of a model beside those of standard NMF on the same data.
+pub(crate) fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
+    let of = |at: usize| {
+        let group = &model.groups[at];
+        let standard = standard.map(|s| (s.groups[at].relative_error, s.groups[at].loss));
+        let own = (group.relative_error, group.loss);
+        GroupOutcome::new(&group.name, group.rows, group.norm, &group.baseline, own, standard)
+    };
+    (0..model.groups.len()).map(of).collect()
+}
+
+impl Outcome {
+    /// The outcome of a fit.
+    pub(crate) fn of_model(
+        model: &Model,
+        standard: Option<&Model>,
+        seconds: Seconds,
+        data: DataFacts,
+    ) -> Self {
+        Self {
+            method: model.parameters.method.name().to_owned(),
+            rank: model.rank(),
+            seed: model.parameters.seed,
+            status: model.status.name().to_owned(),
+            iterations: model.iterations(),
+            seconds,
+            worst_loss: model.worst_loss(),
+            worst_group: model.worst_group().name.clone(),
+            step_gap: model.step_gap,
+            global_bound: model.global_bound.value,
+            groups: groups(model, standard),
+            data,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            certificate: Some(model.certificate()),
+            audit: None,
+            version: env!("CARGO_PKG_VERSION"),
+            baseline_runs: model.groups[0].baseline.run_errors.len(),
+        }
+    }
+
+    /// As JSON; numbers that are not finite become `null`.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        json(self)
+    }
+}
+
+/// Any of our results as indented JSON with a line end.
+pub(crate) fn json(value: &impl Serialize) -> Vec<u8> {
+    // Serialising fails only for maps with odd keys or failing writers; we have neither.
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
+}

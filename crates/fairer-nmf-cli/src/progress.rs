@@ -1,0 +1,238 @@
+//! Long work shows itself: a bar on a terminal, and Ctrl-C that stops at the next iteration.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fairer_nmf::{Progress, Stopping};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::args::{RunArgs, Seconds};
+use crate::failure::Failure;
+use crate::outputs;
+use crate::terminal;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Listens for Ctrl-C (and a polite request to end): the first stops the work at its next
+/// iteration, the second the program at once.
+pub(crate) fn listen() -> Result<(), Failure> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            outputs::remove_unfinished();
+            std::process::exit(1);
+        }
+        terminal::note("stopping at the next iteration; press Ctrl-C again to end at once");
+    })
+    .map_err(|e| Failure::failed(format!("cannot listen for Ctrl-C: {e}")))
+}
+
+/// Whether the user asked to stop.
+pub(crate) fn stopped() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
+/// A time limit on work that is made of several fits.
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(crate) fn new(limit: Option<Seconds>) -> Self {
+        Self(limit.and_then(|limit| Instant::now().checked_add(limit.0)))
+    }
+
+    pub(crate) fn passed(&self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// As [`Bar::observe`], and stops when the time is up.
+    pub(crate) fn observe(&self, progress: &Progress<'_>, bar: &Bar) -> ControlFlow<()> {
+        match self.passed() {
+            true => ControlFlow::Break(()),
+            false => bar.observe(progress),
+        }
+    }
+}
+
+/// The bar, or nothing where nobody watches.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    /// Whether notes are wanted.
+    chatty: bool,
+    stage: Mutex<Stage>,
+    /// Whether a stop reached work that has no use unless it is whole.
+    cut_baselines: AtomicBool,
+}
+
+/// What the bar shows now.
+#[derive(Default)]
+struct Stage {
+    /// In front of everything: which fit of several this is.
+    prefix: String,
+    kind: Kind,
+    since: Option<Instant>,
+    /// What limits this fit, and when it began, baselines included.
+    limits: Option<(Stopping, Instant)>,
+    /// Iterations of all restarts so far, which may run side by side.
+    iterations: usize,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    None,
+    Baselines,
+    Fit,
+}
+
+impl Bar {
+    pub(crate) fn new(run: &RunArgs) -> Self {
+        let shown = !run.quiet && !run.no_progress && std::io::stderr().is_terminal();
+        let target = match shown {
+            true => ProgressDrawTarget::stderr_with_hz(10),
+            false => ProgressDrawTarget::hidden(),
+        };
+        Self {
+            bar: ProgressBar::with_draw_target(None, target),
+            chatty: !run.quiet,
+            stage: Mutex::default(),
+            cut_baselines: AtomicBool::new(false),
+        }
+    }
+
+    /// The stage "reading".
+    pub(crate) fn reading(&self, path: &str) {
+        self.spin();
+        let path = terminal::printable(path);
+        self.bar.set_message(format!("reading {path}"));
+        self.bar.enable_steady_tick(Duration::from_millis(100));
+    }
+
+    /// Some stage in words.
+    pub(crate) fn stage(&self, text: &str) {
+        self.spin();
+        self.bar.set_message(text.to_owned());
+    }
+
+    /// Which fit of several comes next, and what limits it.
+    pub(crate) fn next_fit(&self, prefix: &str, limits: &Stopping) {
+        let mut stage = self.lock();
+        let (prefix, limits) = (prefix.to_owned(), Some((*limits, Instant::now())));
+        *stage = Stage { prefix, limits, ..Stage::default() };
+    }
+
+    /// A note on standard error, above the bar.
+    pub(crate) fn note(&self, text: &str) {
+        if self.chatty {
+            self.bar.suspend(|| terminal::note(text));
+        }
+    }
+
+    /// A warning on standard error, above the bar.
+    pub(crate) fn warn(&self, text: &str) {
+        self.bar.suspend(|| terminal::warning(text));
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Whether a stop came while baselines were measured, which makes every loss wrong.
+    pub(crate) fn baselines_were_cut(&self) -> bool {
+        self.cut_baselines.load(Ordering::SeqCst)
+    }
+
+    /// The observer of the library's fits.
+    pub(crate) fn observe(&self, progress: &Progress<'_>) -> ControlFlow<()> {
+        match *progress {
+            Progress::Baselines { done, total } => {
+                if stopped() {
+                    self.cut_baselines.store(true, Ordering::SeqCst);
+                }
+                self.baselines(done, total);
+            }
+            Progress::Iteration { restart, restarts, iteration, worst_loss, .. } => {
+                self.iteration(restart, restarts, iteration, worst_loss);
+            }
+        }
+        if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn baselines(&self, done: usize, total: usize) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut stage = self.lock();
+        if stage.kind != Kind::Baselines {
+            stage.kind = Kind::Baselines;
+            stage.since = Some(Instant::now());
+            self.bar.set_style(style("{spinner} [{bar:16}] {elapsed} {wide_msg}"));
+            self.bar.set_length(total as u64);
+        }
+        let elapsed = stage.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        let left = match done {
+            0 => String::new(),
+            _ => format!(
+                ", about {} left",
+                terminal::duration(elapsed / done as f64 * (total - done) as f64)
+            ),
+        };
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{}baselines {done}/{total}{left}", stage.prefix));
+    }
+
+    fn iteration(&self, restart: usize, restarts: usize, iteration: usize, worst_loss: f64) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut stage = self.lock();
+        if stage.kind != Kind::Fit {
+            stage.kind = Kind::Fit;
+            stage.since = Some(Instant::now());
+            stage.iterations = 0;
+            self.bar.set_style(style("{spinner} {wide_msg}"));
+        }
+        stage.iterations += 1;
+        let which = match restarts {
+            0 | 1 => String::new(),
+            _ => format!("start {}/{restarts}, ", restart + 1),
+        };
+        self.bar.set_message(format!(
+            "{}fit, {which}iteration {iteration}, worst loss {worst_loss:.4}{}",
+            stage.prefix,
+            stage.time_left(restarts)
+        ));
+    }
+
+    fn spin(&self) {
+        self.lock().kind = Kind::None;
+        self.bar.set_style(style("{spinner} {elapsed} {wide_msg}"));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Stage> {
+        // Only text is behind the lock, which no panic can leave half-made.
+        self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Stage {
+    /// What the limits leave; when a fit will have converged, nobody knows.
+    fn time_left(&self, restarts: usize) -> String {
+        let (Some(since), Some((limits, begin))) = (self.since, self.limits) else {
+            return String::new();
+        };
+        let all = restarts.max(1).saturating_mul(limits.max_iterations);
+        let per_iteration = since.elapsed().as_secs_f64() / self.iterations.max(1) as f64;
+        let by_iterations = per_iteration * all.saturating_sub(self.iterations) as f64;
+        let by_time = limits
+            .time_limit
+            .map_or(f64::INFINITY, |limit| limit.saturating_sub(begin.elapsed()).as_secs_f64());
+        format!(", at most {} left", terminal::duration(by_iterations.min(by_time)))
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}

@@ -1,0 +1,226 @@
+//! Bad input gets one clear line (what, where, what to do) and exit code 2.
+
+use crate::support::{BY_SEX, HEART, Place, small_csv};
+
+/// `fit FILE --group-by g --rank 1`.
+fn fit(file: &str) -> Vec<&str> {
+    vec!["fit", file, "--group-by", "g", "--rank", "1"]
+}
+
+#[test]
+fn a_missing_file() {
+    Place::new()
+        .refused(&fit("no.csv"), "no.csv does not exist: check the spelling and the folder");
+}
+
+#[test]
+fn ragged_rows() {
+    let place = Place::with("a.csv", "g,x,y\na,1,2\nb,3\n");
+    place.refused(
+        &fit("a.csv"),
+        "a.csv, line 3: found 2 cells where the header has 3: mend the line (a missing delimiter, or an unquoted one inside a text?)",
+    );
+}
+
+#[test]
+fn a_text_cell_in_a_numeric_column() {
+    let place = Place::with("a.csv", "g,x\na,1\na,2\nb,three\nb,4\n");
+    place.refused(
+        &fit("a.csv"),
+        "a.csv, line 4, column `x`: expected a number, found `three`: mend the cell, or leave the column out with `--drop x`",
+    );
+}
+
+#[test]
+fn non_numeric_columns() {
+    let place = Place::with("a.csv", "g,city,x\na,Rome,1\nb,Oslo,2\n");
+    place.refused(
+        &fit("a.csv"),
+        "a.csv has a column that is not numeric: `city` (line 2 of `city` holds `Rome`); leave it out with `--drop city` or turn it into 0/1 columns with `--one-hot city`",
+    );
+}
+
+#[test]
+fn missing_cells() {
+    let place = Place::with("a.csv", "g,x,y\na,1,2\nb,,?\n");
+    place.refused(
+        &fit("a.csv"),
+        "a.csv has 2 missing cells: line 3 column `x`, line 3 column `y`; fill them in, or leave out the rows with `--missing drop-rows`",
+    );
+}
+
+#[test]
+fn negative_numbers() {
+    let place = Place::with("a.csv", "g,x,y\na,1,2\nb,3,-4\n");
+    place.refused(
+        &fit("a.csv"),
+        "a.csv, line 3, column `y`: -4 is negative, and NMF needs numbers that are not: mend the cell, or leave the column out with `--drop y`",
+    );
+    let place = Place::with(
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 -3\n",
+    );
+    place.write("labels.txt", "a\nb\n");
+    place.refused(
+        &["fit", "a.mtx", "--groups", "labels.txt", "--rank", "1"],
+        "a.mtx, row 1, column 1 (counting from 0): -3 is negative, and NMF needs numbers that are not: mend the entry",
+    );
+}
+
+#[test]
+fn a_group_column_that_does_not_exist() {
+    Place::new().refused(
+        &["fit", HEART, "--group-by", "Sexe", "--rank", "2"],
+        &format!("{HEART} has no column `Sexe` (--group-by); did you mean `sex`?"),
+    );
+}
+
+#[test]
+fn no_groups() {
+    let place = Place::with("a.csv", "x,y\n1,2\n3,4\n");
+    place.refused(
+        &["fit", "a.csv", "--rank", "1"],
+        "what are the groups? name their column with `--group-by COLUMN`, or give a file with the label of every row with `--groups FILE`",
+    );
+}
+
+#[test]
+fn one_group_only_is_allowed_with_a_note() {
+    let place = Place::with("a.csv", "g,x,y\na,1,2\na,3,4\na,2,1\n");
+    let ran = place.ok(&fit("a.csv"));
+    assert_eq!(ran.err, "note: there is one group only: this is standard NMF\n");
+}
+
+#[test]
+fn a_rank_larger_than_a_group() {
+    let place = Place::with("a.csv", small_csv(','));
+    place.refused(
+        &["fit", "a.csv", "--group-by", "g", "--rank", "4"],
+        "rank 4 is larger than group `a`, which has 3 rows: lower --rank to 3 or less, merge the group with another, or accept that its baseline is zero with `--allow-small-groups`",
+    );
+    let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "4", "--allow-small-groups"]);
+    assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+}
+
+#[test]
+fn labels_of_another_length() {
+    let place = Place::with("a.csv", "x,y\n1,2\n3,4\n");
+    place.write("labels.txt", "a\nb\na\n");
+    place.refused(
+        &["fit", "a.csv", "--groups", "labels.txt", "--rank", "1"],
+        "labels.txt has 3 labels, but a.csv has 2 rows: give exactly one for each",
+    );
+}
+
+#[test]
+fn a_damaged_npz() {
+    let whole = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/csr.npz"));
+    let whole = whole.unwrap();
+    let place = Place::with("a.npz", &whole[..whole.len() / 2]);
+    place.write("labels.txt", "a\nb\na\nb\n");
+    let ran = place.run(&["fit", "a.npz", "--groups", "labels.txt", "--rank", "1"]);
+    assert!(ran.err.starts_with("error: a.npz is damaged: "), "{}", ran.err);
+    assert!(ran.err.ends_with("; make or download it again\n"), "{}", ran.err);
+    assert_eq!((ran.code, ran.err.lines().count()), (2, 1));
+}
+
+#[test]
+fn a_model_whose_features_differ() {
+    let place = Place::with("a.csv", small_csv(','));
+    place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
+    let transform = |file| ["transform", file, "--model", "m.safetensors", "-o", "W.csv"];
+    place.refused(
+        &transform("a.csv"),
+        "a.csv differs from m.safetensors in its features: `g` is not in m.safetensors: leave it out with `--drop g`",
+    );
+    place.write("less.csv", "w,x,y\n1,2,3\n");
+    place.refused(
+        &transform("less.csv"),
+        "less.csv differs from m.safetensors in its features: `z` is missing",
+    );
+    place.write("other.csv", "w,x,y,zz\n1,2,3,4\n");
+    place.refused(
+        &transform("other.csv"),
+        "other.csv differs from m.safetensors in its features: `z` is missing; `zz` is not in m.safetensors: leave it out with `--drop zz`",
+    );
+    place.write("few.mtx", "%%MatrixMarket matrix array real general\n1 3\n1\n2\n3\n");
+    place.refused(
+        &transform("few.mtx"),
+        "few.mtx has 3 features, m.safetensors has 4: give the columns it was fitted on",
+    );
+    assert!(!place.has("W.csv"));
+    let audit = ["audit", "other.csv", "--group-by", "w", "--model", "m.safetensors"];
+    place.refused(
+        &audit,
+        "other.csv differs from m.safetensors in its features: `w`, `z` are missing; `zz` is not in m.safetensors: leave it out with `--drop zz`",
+    );
+}
+
+#[test]
+fn model_files_that_are_none() {
+    let place = Place::with("m.safetensors", "hello");
+    place.refused(
+        &["topics", "m.safetensors"],
+        "m.safetensors: not a model of fairer-nmf: give a file that `save` or `--model` wrote",
+    );
+    place.refused(
+        &["topics", "none.safetensors"],
+        "none.safetensors does not exist: check the spelling and the folder",
+    );
+}
+
+#[test]
+fn parquet_without_its_feature() {
+    if cfg!(feature = "parquet") {
+        return;
+    }
+    let place = Place::with("a.parquet", "PAR1");
+    place.refused(
+        &fit("a.parquet"),
+        "a.parquet is Parquet, which this build cannot read: install with `cargo install fairer-nmf-cli --features parquet`, or convert the file to CSV",
+    );
+}
+
+#[test]
+fn baselines_that_do_not_fit() {
+    let place = Place::with("b.csv", "group,baseline_error\nmale,0.5\nfemales,0.4\n");
+    let fit = [&["fit", HEART][..], &BY_SEX, &["--rank", "2", "--baseline"]].concat();
+    place.refused(
+        &[&fit[..], &["b.csv"]].concat(),
+        "b.csv (--baseline): no line for group `female` (it has `females`): give one line for every group",
+    );
+    place.refused(
+        &[&fit[..], &["papr"]].concat(),
+        "--baseline papr: expected paper, best, zero, or a file, and there is no such file",
+    );
+    place.write("c.csv", "group,baseline_error\nmale,low\nfemale,0.4\n");
+    place.refused(
+        &[&fit[..], &["c.csv"]].concat(),
+        "c.csv (--baseline): group `male` has `low`: a number that is not negative is expected",
+    );
+    place.write("d.csv", "group,error\nmale,1\n");
+    place.refused(
+        &[&fit[..], &["d.csv"]].concat(),
+        "d.csv has no column `baseline_error` (--baseline); its columns are `group`, `error`",
+    );
+}
+
+#[test]
+fn options_that_do_not_go_together() {
+    let place = Place::with("a.csv", "g,x\na,1\nb,2\n");
+    place.refused(
+        &[&fit("a.csv")[..], &["--max-features", "5"]].concat(),
+        "--max-features is about documents, but a.csv was not said to hold any: name their column with `--text COLUMN`",
+    );
+    place.write("X.npy", "x");
+    place.refused(
+        &fit("X.npy"),
+        "--group-by does not apply to X.npy: a matrix has no named columns; give the labels of its rows with `--groups FILE`",
+    );
+    let ran = place.run(&[&fit("a.csv")[..], &["--groups", "l.txt"]].concat());
+    assert_eq!(ran.code, 2);
+    place.refused(
+        &[&fit("a.csv")[..], &["--tol", "-1"]].concat(),
+        "tolerance is -1: must be finite and not negative",
+    );
+}

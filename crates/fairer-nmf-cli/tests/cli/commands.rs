@@ -1,0 +1,333 @@
+//! Each command on real data: what it promises holds.
+
+use crate::support::{BY_SEX, HEART, Place, number, ran, small_csv};
+use serde_json::Value;
+
+#[test]
+fn demo_shows_that_the_worst_group_gains_and_writes_its_page() {
+    let place = Place::new();
+    let ran = place.ok(&["demo"]);
+    assert_eq!(ran.err, "");
+    for part in [
+        "297 rows, 12 features, 2 groups",
+        "female    96",
+        "male     201",
+        "<- worst",
+        "Better off than under standard NMF: female",
+        "Certificate: worst loss",
+        "no rank-5 model can be below",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(!ran.out.contains('\x1b'), "colour in a pipe");
+    let page = place.read("demo-report.html");
+    for part in ["Heart Disease", "female", "Standard NMF", "Fairer-NMF (AM)", "thalach"] {
+        assert!(page.contains(part), "{part}");
+    }
+    // It may replace its own page.
+    place.ok(&["demo"]);
+    std::fs::create_dir(place.path().join("there")).unwrap();
+    place.ok(&["demo", "--out", "there", "--quiet"]);
+    assert!(place.has("there/demo-report.html"));
+}
+
+#[test]
+fn fit_writes_the_fields_that_scripts_rely_on() {
+    let place = Place::new();
+    let ran = place.heart("fit", &["--rank", "5", "--json", "fit.json", "--seed", "3"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let json = place.json("fit.json");
+    assert_eq!(json["method"], "am");
+    assert_eq!(json["rank"], 5);
+    assert_eq!(json["seed"], 3);
+    assert_eq!(json["status"], "converged");
+    assert!(json["iterations"].as_u64().unwrap() > 1);
+    for part in ["read", "baselines", "fit"] {
+        assert!(number(&json["seconds"][part]) >= 0.0, "{part}");
+    }
+    assert_eq!(json["seconds"].as_object().unwrap().len(), 3);
+    let groups = json["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2);
+    let worst = groups.iter().map(|g| number(&g["loss"])).fold(f64::MIN, f64::max);
+    assert_eq!(number(&json["worst_loss"]), worst);
+    assert!(number(&json["global_bound"]) <= worst);
+    assert!(number(&json["step_gap"]) < 1e-4);
+    for group in groups {
+        let loss = number(&group["relative_error"])
+            - number(&group["baseline_error"]) / number(&group["norm"]);
+        assert!((loss - number(&group["loss"])).abs() < 1e-12);
+        let standard = number(&group["standard_relative_error"])
+            - number(&group["baseline_error"]) / number(&group["norm"]);
+        assert!((standard - number(&group["standard_loss"])).abs() < 1e-12);
+        assert!(number(&group["baseline_std"]) > 0.0);
+    }
+    assert_eq!((&groups[0]["name"], &groups[0]["rows"]), (&"female".into(), &96.into()));
+    let standard = groups.iter().map(|g| number(&g["standard_loss"])).fold(f64::MIN, f64::max);
+    assert!(worst < standard, "the fairer model is not fairer");
+    assert_eq!(json["notes"][0], "6 of 303 rows left out because of missing cells");
+}
+
+#[test]
+fn without_comparison_the_standard_fields_are_left_out() {
+    let ran = Place::new().heart("fit", &["--rank", "2", "--no-compare", "--json", "-"]);
+    assert_eq!(ran.code, 0);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let group = json["groups"][0].as_object().unwrap();
+    assert!(!group.contains_key("standard_loss") && !group.contains_key("standard_relative_error"));
+    assert!(group.contains_key("baseline_std"));
+}
+
+#[test]
+fn standard_nmf_is_its_own_comparison() {
+    let args = ["--rank", "2", "--method", "standard", "--update", "nnls", "--json", "-"];
+    let json: Value = serde_json::from_str(&Place::new().heart("fit", &args).out).unwrap();
+    assert_eq!(json["method"], "standard");
+    assert_eq!(json["step_gap"], Value::Null);
+    for group in json["groups"].as_array().unwrap() {
+        assert_eq!(group["loss"], group["standard_loss"]);
+    }
+}
+
+#[test]
+fn not_converged_is_a_warning_and_exit_0() {
+    let place = Place::new();
+    let ran = place.heart("fit", &["--rank", "3", "--max-iter", "2", "--json", "fit.json"]);
+    assert_eq!(ran.code, 0);
+    let expected = "warning: not converged within 2 iterations: raise --max-iter or --tol\n";
+    assert!(ran.err.contains(expected), "{}", ran.err);
+    assert_eq!(place.json("fit.json")["status"], "iteration-limit");
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_threads() {
+    let losses = |threads| {
+        let args = ["--rank", "4", "--threads", threads, "--json", "-"];
+        let json: Value = serde_json::from_str(&Place::new().heart("fit", &args).out).unwrap();
+        json["groups"].clone()
+    };
+    assert_eq!(losses("1"), losses("2"));
+}
+
+#[test]
+fn baselines_from_a_file_are_those_of_the_json() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "3", "--json", "a.json"]);
+    let a = place.json("a.json");
+    let mut csv = String::from("baseline_error,group\n");
+    for group in a["groups"].as_array().unwrap() {
+        csv += &format!("{},{}\n", group["baseline_error"], group["name"].as_str().unwrap());
+    }
+    place.write("b.csv", csv);
+    place.heart("fit", &["--rank", "3", "--json", "b.json", "--baseline", "b.csv"]);
+    let b = place.json("b.json");
+    assert!((number(&a["worst_loss"]) - number(&b["worst_loss"])).abs() < 1e-9);
+    assert_eq!(b["groups"][0]["baseline_std"], Value::Null);
+    place.heart("fit", &["--rank", "3", "--json", "z.json", "--baseline", "zero"]);
+    let zero = place.json("z.json");
+    assert_eq!(zero["groups"][0]["loss"], zero["groups"][0]["relative_error"]);
+    let best = place.heart("fit", &["--rank", "3", "--json", "-", "--baseline", "best"]);
+    let best: Value = serde_json::from_str(&best.out).unwrap();
+    let baseline = |json: &Value| number(&json["groups"][0]["baseline_error"]);
+    assert!(baseline(&best) <= baseline(&a));
+}
+
+#[test]
+fn quiet_prints_nothing_and_colour_obeys() {
+    let place = Place::new();
+    let quiet = place.heart("fit", &["--rank", "2", "--quiet"]);
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str(), quiet.code), ("", "", 0));
+    let args = [&["fit", HEART][..], &BY_SEX, &["--rank", "2"]].concat();
+    let forced = ran(place.command().args(&args).env("CLICOLOR_FORCE", "1"));
+    assert!(forced.out.contains("\x1b[1m"));
+    let none = ran(place.command().args(&args).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!place.heart("fit", &["--rank", "2"]).out.contains('\x1b'));
+    assert!(!none.out.contains('\x1b'), "NO_COLOR");
+}
+
+#[test]
+fn several_group_columns_make_combinations() {
+    let args = ["fit", HEART, "--group-by", "sex,disease", "--missing", "drop-rows", "--rank", "2"];
+    let ran = Place::new().ok(&[&args[..], &["--json", "-"]].concat());
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let names: Vec<&str> =
+        json["groups"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"female | 0") && names.contains(&"male | 1"), "{names:?}");
+}
+
+#[test]
+fn long_and_foreign_names_line_up() {
+    let long = "x".repeat(80);
+    let csv =
+        format!("g,a,b\n女性,1,2\n女性,2,1\nmännlich,3,1\nmännlich,1,1\n{long},1,0\n{long},0,1\n");
+    let place = Place::with("a.csv", csv);
+    let out = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "1"]).out;
+    let rows: Vec<&str> = out.lines().filter(|l| l.contains(" ± ")).collect();
+    assert_eq!(rows.len(), 3);
+    let place_of = |row: &&str| {
+        let before = &row[..row.find(" ± ").unwrap()];
+        unicode_width::UnicodeWidthStr::width(before)
+    };
+    assert!(rows.windows(2).all(|pair| place_of(&pair[0]) == place_of(&pair[1])), "{out}");
+}
+
+#[test]
+fn transform_gives_the_representation_of_the_fit_in_any_column_order() {
+    let place = Place::with("a.csv", small_csv(','));
+    place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
+    let transform = |file: &str, out: &str| {
+        let ran =
+            place.ok(&["transform", file, "--model", "m.safetensors", "--drop", "g", "-o", out]);
+        assert_eq!(ran.err, format!("note: wrote {out} (7 rows, 2 topics)\n"));
+    };
+    transform("a.csv", "W.csv");
+    let turned: String = small_csv(',')
+        .lines()
+        .map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n")
+        .collect();
+    place.write("turned.csv", turned);
+    transform("turned.csv", "V.csv");
+    assert_eq!(place.read("W.csv"), place.read("V.csv"));
+    assert!(place.read("W.csv").starts_with("topic_1,topic_2\n"));
+    assert_eq!(place.read("W.csv").lines().count(), 8);
+
+    transform("a.csv", "W.npy");
+    let bytes = std::fs::read(place.path().join("W.npy")).unwrap();
+    let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();
+    assert!(header.contains("'<f8'") && header.contains("(7, 2)"), "{header}");
+    let numbers: Vec<f64> = bytes[bytes.len() - 7 * 2 * 8..]
+        .chunks_exact(8)
+        .map(|c| f64::from_le_bytes(c.try_into().unwrap()))
+        .collect();
+    let text = place.read("W.csv");
+    let written = text.lines().skip(1).flat_map(|l| l.split(',')).map(|c| c.parse().unwrap());
+    assert_eq!(numbers, written.collect::<Vec<f64>>());
+    place.refused(
+        &["transform", "a.csv", "--model", "m.safetensors", "-o", "W.txt"],
+        "--output W.txt: the name must end in .csv or .npy, which is how it will be written",
+    );
+}
+
+#[test]
+fn audit_of_a_model_repeats_the_fit() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "4", "--model", "m.safetensors", "--json", "fit.json"]);
+    let more = ["--model", "m.safetensors", "--json", "audit.json", "--report", "audit.html"];
+    let ran = place.heart("audit", &more);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("95 % interval"), "{}", ran.out);
+    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
+    for l in 0..2 {
+        for field in ["loss", "relative_error", "baseline_error", "standard_loss"] {
+            let difference = number(&fit["groups"][l][field]) - number(&audit["groups"][l][field]);
+            assert!(difference.abs() < 1e-9, "{field}: {difference}");
+        }
+    }
+    assert_eq!(audit["audit"]["bootstrap"]["draws"], 2000);
+    assert!(place.read("audit.html").contains("female"));
+    place.refused(
+        &[&["audit", HEART][..], &BY_SEX, &["--model", "m.safetensors", "--normalize", "none"]]
+            .concat(),
+        "--normalize does not go with --model: the model brings its own scaling",
+    );
+}
+
+#[test]
+fn audit_takes_dictionaries_from_anywhere_either_way_round() {
+    let place = Place::with("a.csv", small_csv(','));
+    // Columns in another order than the data's: they are matched by name.
+    place.write("H.csv", "z,y,x,w\n0,0,0.2,1\n1,1,0,0\n");
+    place.write("Ht.csv", "t1,t2\n1,0\n0.2,0\n0,1\n0,1\n");
+    place.write("wrong.csv", "w,x,y\n1,2,3\n");
+    let audit = |components: &str, more: &[&str]| {
+        let args = ["audit", "a.csv", "--group-by", "g", "--components", components];
+        place.run(&[&args[..], &["--baseline", "zero", "--no-compare"], more].concat())
+    };
+    let one = audit("H.csv", &["--json", "-"]);
+    assert!(one.err.contains("note: H.csv was taken to be fitted to the numbers as they are; if its features were scaled to unit length, say --normalize features"), "{}", one.err);
+    let two = audit("Ht.csv", &["--json", "-"]);
+    assert!(
+        two.err.contains("note: Ht.csv has one row a feature: it was turned around"),
+        "{}",
+        two.err
+    );
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    for l in 0..2 {
+        let loss = |text: &str| number(&json(text)["groups"][l]["loss"]);
+        assert!((loss(&one.out) - loss(&two.out)).abs() < 1e-12);
+    }
+    assert_eq!(json(&one.out)["method"], "given");
+    assert_eq!(json(&one.out)["data"]["normalize"], "none");
+    let scaled = audit("H.csv", &["--json", "-", "--normalize", "features"]);
+    assert_eq!(json(&scaled.out)["data"]["normalize"], "features");
+    assert_ne!(json(&scaled.out)["groups"], json(&one.out)["groups"]);
+    let wrong = audit("wrong.csv", &[]);
+    assert_eq!(wrong.code, 2);
+    assert_eq!(
+        wrong.err,
+        "error: a.csv differs from wrong.csv in its features: `z` is not in wrong.csv: leave it out with `--drop z`\n"
+    );
+}
+
+#[test]
+fn sweep_has_one_record_per_method_rank_trial_and_group() {
+    let place = Place::new();
+    let more = ["--ranks", "1..3", "--trials", "2", "--methods", "standard,am"];
+    let files = ["--json", "s.json", "--report", "s.html", "--threshold", "0.5"];
+    let ran = place.heart("sweep", &[&more[..], &files].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("rank     Standard NMF  Fairer-NMF (AM)"), "{}", ran.out);
+    assert!(ran.out.contains("rank 1 is the smallest with a worst loss of at most 0.5"));
+    let json = place.json("s.json");
+    let records = json["records"].as_array().unwrap();
+    assert_eq!(records.len(), 2 * 3 * 2 * 2);
+    let keys: std::collections::HashSet<String> = records
+        .iter()
+        .map(|r| format!("{} {} {} {}", r["method"], r["rank"], r["trial"], r["group"]))
+        .collect();
+    assert_eq!(keys.len(), records.len());
+    for record in records {
+        for field in ["loss", "relative_error", "baseline_error", "norm", "worst_loss"] {
+            assert!(record[field].is_number(), "{field}");
+        }
+    }
+    assert!(place.read("s.html").contains("Fairer-NMF (AM)"));
+}
+
+#[test]
+fn topics_name_the_strongest_features() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "3", "--model", "m.safetensors"]);
+    let out = place.ok(&["topics", "m.safetensors", "--top", "2"]).out;
+    assert_eq!(out.lines().filter(|l| l.starts_with("Topic ")).count(), 3);
+    assert_eq!(out.matches("1.000").count(), 3, "{out}");
+    let json = place.ok(&["topics", "m.safetensors", "--top", "2", "--json", "-"]).out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[2]["topic"], 3);
+    assert!(json[0]["features"].as_array().unwrap().len() <= 2);
+}
+
+#[test]
+fn inspect_shows_everything_that_would_be_refused() {
+    let place =
+        Place::with("a.csv", "g,city,x,y\na,Rome,1,-2\nb,Oslo,,1\nb,Bern,0,0\nb,Bern,0,0\n");
+    let ran = place.run(&["inspect", "a.csv", "--group-by", "g", "--rank", "2"]);
+    assert_eq!(ran.code, 2);
+    for part in [
+        "3 rows, 2 features, dense f64",
+        "2 rows are all zero",
+        "`city` (line 2 of `city` holds `Rome`)",
+        "1 missing cell: line 3 column `x`",
+        "1 entry is negative or not finite, the first at a.csv, line 2, column `y` (-2)",
+        "all entries of group `b` are zero",
+        "rank 2 is larger than group `a` (1 rows)",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(ran.err.starts_with("error: a fit would be refused for 5 reasons, the first: "));
+    let fine = place.run(&[&["inspect", HEART][..], &BY_SEX, &["--json", "-"]].concat());
+    assert_eq!(fine.code, 0);
+    let json: Value = serde_json::from_str(&fine.out).unwrap();
+    assert_eq!((&json["rows"], &json["features"]), (&297.into(), &12.into()));
+    assert_eq!(json["groups"][0], serde_json::json!({"name": "male", "rows": 201}));
+    assert_eq!(json["problems"], serde_json::json!([]));
+}

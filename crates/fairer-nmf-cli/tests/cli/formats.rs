@@ -1,0 +1,218 @@
+//! The same numbers in any format are the same fit.
+
+use std::io::Write;
+
+use crate::support::{Place, number, ran, shared, small, small_csv};
+use serde_json::Value;
+
+/// The groups of a fit of rank 2 without scaling, as JSON.
+fn groups(place: &Place, arguments: &[&str]) -> Value {
+    let common = ["--rank", "2", "--json", "-", "--no-compare"];
+    let ran = place.ok(&[&["fit"], arguments, &common[..]].concat());
+    serde_json::from_str::<Value>(&ran.out).unwrap()["groups"].clone()
+}
+
+fn expected() -> Value {
+    let place = Place::with("a.csv", small_csv(','));
+    groups(&place, &["a.csv", "--group-by", "g"])
+}
+
+fn npy(kind: &str, fortran: bool) -> Vec<u8> {
+    let (rows, _) = small();
+    let order = if fortran { "True" } else { "False" };
+    let header = format!("{{'descr': '{kind}', 'fortran_order': {order}, 'shape': (7, 4), }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(118_u16.to_le_bytes());
+    bytes.extend(format!("{header:<117}\n").into_bytes());
+    let entries: Vec<f64> = match fortran {
+        false => rows.concat(),
+        true => (0..4).flat_map(|j| rows.iter().map(move |row| row[j])).collect(),
+    };
+    for value in entries {
+        match kind {
+            "<f4" => bytes.extend((value as f32).to_le_bytes()),
+            _ => bytes.extend(value.to_le_bytes()),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn tables() {
+    let csv = small_csv(',');
+    let place = Place::with("a.tsv", small_csv('\t'));
+    place.write("semicolon.csv", small_csv(';'));
+    place.write("quoted.csv", csv.replace('a', "\"a\""));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(csv.as_bytes()).unwrap();
+    place.write("a.csv.gz", gzip.finish().unwrap());
+    place.write("a.csv.zst", zstd::encode_all(csv.as_bytes(), 1).unwrap());
+    place.write("odd.txt", &csv);
+    let expected = expected();
+    for file in ["a.tsv", "semicolon.csv", "quoted.csv", "a.csv.gz", "a.csv.zst"] {
+        assert_eq!(groups(&place, &[file, "--group-by", "g"]), expected, "{file}");
+    }
+    assert_eq!(groups(&place, &["odd.txt", "--format", "csv", "--group-by", "g"]), expected);
+}
+
+#[test]
+fn standard_input() {
+    let place = Place::new();
+    let args = ["fit", "-", "--group-by", "g", "--rank", "2", "--json", "-", "--no-compare"];
+    let ran = ran(place.command().args(args).write_stdin(small_csv(',')));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(serde_json::from_str::<Value>(&ran.out).unwrap()["groups"], expected());
+}
+
+#[test]
+fn json_lines() {
+    let (rows, labels) = small();
+    let lines: String = rows
+        .iter()
+        .zip(labels)
+        .map(|(r, g)| {
+            format!(
+                "{{\"w\":{},\"x\":{},\"g\":\"{g}\",\"y\":{},\"z\":{}}}\n",
+                r[0], r[1], r[2], r[3]
+            )
+        })
+        .collect();
+    let place = Place::with("a.jsonl", lines);
+    assert_eq!(groups(&place, &["a.jsonl", "--group-by", "g"]), expected());
+}
+
+#[test]
+fn arrays_with_labels_from_text_numpy_and_tables() {
+    let place = Place::with("c.npy", npy("<f8", false));
+    place.write("f.npy", npy("<f8", true));
+    place.write("s.npy", npy("<f4", false));
+    let (_, labels) = small();
+    place.write("labels.txt", labels.join("\n") + "\n");
+    place.write("a.csv", small_csv(','));
+    place.write("names.txt", "w\nx\ny\nz\n");
+    let expected = expected();
+    for file in ["c.npy", "f.npy"] {
+        for groups_file in ["labels.txt", "a.csv:g"] {
+            assert_eq!(groups(&place, &[file, "--groups", groups_file]), expected);
+        }
+    }
+    // Halves and whole numbers are exact in single precision, so only W is rounded.
+    for args in [&["s.npy"][..], &["c.npy", "--precision", "f32"]] {
+        let single = groups(&place, &[args, &["--groups", "labels.txt"]].concat());
+        for l in 0..2 {
+            let difference = number(&single[l]["loss"]) - number(&expected[l]["loss"]);
+            assert!(difference.abs() < 1e-3, "{difference}");
+        }
+    }
+    let fit = ["fit", "c.npy", "--groups", "labels.txt", "--rank", "2"];
+    place.ok(&[&fit[..], &["--feature-names", "names.txt", "--model", "m.safetensors"]].concat());
+    assert!(place.ok(&["topics", "m.safetensors"]).out.contains("  w "));
+    // Named features of the model, none in the array: by position, and said so.
+    let ran = place.ok(&["transform", "c.npy", "--model", "m.safetensors", "-o", "-"]);
+    assert!(ran.err.contains(
+        "note: c.npy has no feature names: its columns were taken in the order of m.safetensors"
+    ));
+}
+
+#[test]
+fn matrix_market_and_scipy() {
+    let (rows, labels) = small();
+    let mut entries = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let stored = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+        entries.extend(stored.map(|(j, v)| format!("{} {} {v}\n", i + 1, j + 1)));
+    }
+    let header = "%%MatrixMarket matrix coordinate real general";
+    let text = format!("{header}\n7 4 {}\n{}", entries.len(), entries.concat());
+    let place = Place::with("a.mtx", text);
+    place.write("labels.txt", labels.join("\n"));
+    let sparse = groups(&place, &["a.mtx", "--groups", "labels.txt"]);
+    let expected = expected();
+    for l in 0..2 {
+        for field in ["norm", "loss", "baseline_error"] {
+            let difference = number(&sparse[l][field]) - number(&expected[l][field]);
+            assert!(difference.abs() < 1e-6, "{field} {difference}");
+        }
+    }
+    let fixture = |name: &str| format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let with_labels = |file: &str| {
+        let labels = fixture("dense.npz:group");
+        groups(&place, &[&fixture(file), "--groups", &labels])
+    };
+    assert_eq!(with_labels("csr.npz"), with_labels("csc.npz"));
+    with_labels("dense.npz:X");
+}
+
+#[test]
+fn a_folder_of_documents() {
+    let place = Place::new();
+    for (group, texts) in [
+        ("cats", ["the cat purrs softly", "cat and cat food", "a cat sleeps"]),
+        ("dogs", ["the dog barks loudly", "dog food and dog walks", "a dog runs"]),
+    ] {
+        std::fs::create_dir_all(place.path().join("pets").join(group)).unwrap();
+        for (i, text) in texts.iter().enumerate() {
+            place.write(&format!("pets/{group}/{i}.txt"), text);
+        }
+    }
+    let args = ["pets", "--stop-words", "english", "--max-features", "4"];
+    let found = groups(&place, &args);
+    assert_eq!(found[0]["name"], "cats");
+    let ran = place.ok(&[&["inspect"][..], &args].concat());
+    assert!(ran.out.contains("6 rows, 4 features, sparse"), "{}", ran.out);
+    place.refused(
+        &["inspect", "pets", "--text", "body"],
+        "--text does not apply to pets: in a folder every file is a document",
+    );
+}
+
+#[test]
+fn one_hot_columns_follow_the_model() {
+    let place = Place::with("a.csv", "g,colour,x\na,red,1\na,blue,2\nb,red,3\nb,green,4\n");
+    let fit = ["fit", "a.csv", "--group-by", "g", "--one-hot", "colour", "--rank", "1"];
+    place.ok(&[&fit[..], &["--model", "m.safetensors"]].concat());
+    // No row of the new data is green: a column of zeros.
+    place.write("b.csv", "colour,x\nblue,1\nred,2\n");
+    let transform = ["transform", "b.csv", "--one-hot", "colour", "--model", "m.safetensors"];
+    let ran = place.ok(&[&transform[..], &["-o", "-"]].concat());
+    assert_eq!(ran.out.lines().count(), 3);
+    place.write("c.csv", "colour,x\npink,1\n");
+    place.refused(
+        &["transform", "c.csv", "--one-hot", "colour", "--model", "m.safetensors", "-o", "-"],
+        "c.csv differs from m.safetensors in its features: `colour=pink` is not in m.safetensors: leave it out with `--drop colour=pink`",
+    );
+}
+
+#[test]
+fn newsgroups_from_posts_equal_the_papers_matrix() {
+    let Some(posts) = shared("20newsgroups/20n_subset_1500.jsonl.gz") else { return };
+    let (Some(matrix), Some(rows), Some(vocabulary)) = (
+        shared("20newsgroups/20n_tfidf_1500x200.npz"),
+        shared("20newsgroups/20n_rows.csv"),
+        shared("20newsgroups/20n_vocabulary.csv"),
+    ) else {
+        return;
+    };
+    let place = Place::new();
+    let common = ["--rank", "6", "--max-iter", "3", "--baseline", "zero", "--no-compare", "--json"];
+    let text = ["fit", &posts, "--text", "text", "--clean", "--stop-words", "english"];
+    let text = [&text[..], &["--max-features", "200", "--prefer", "trying"]].concat();
+    place.ok(&[&text[..], &["--group-by", "group"], &common, &["text.json"]].concat());
+    let given = ["fit", &posts, "--text", "text", "--clean", "--vocabulary"];
+    let terms = format!("{vocabulary}:term");
+    place.ok(&[&given[..], &[&terms, "--group-by", "group"], &common, &["given.json"]].concat());
+    let groups = format!("{rows}:group");
+    place.ok(&[&["fit", &matrix, "--groups", &groups][..], &common, &["npz.json"]].concat());
+    let losses = |name: &str| -> Vec<f64> {
+        let json = place.json(name);
+        assert_eq!(json["data"]["features"], 200);
+        json["groups"].as_array().unwrap().iter().map(|g| number(&g["loss"])).collect()
+    };
+    let paper = losses("npz.json");
+    assert_eq!(paper.len(), 6);
+    for name in ["text.json", "given.json"] {
+        for (ours, theirs) in losses(name).iter().zip(&paper) {
+            assert!((ours - theirs).abs() < 1e-9, "{name}: {ours} {theirs}");
+        }
+    }
+}

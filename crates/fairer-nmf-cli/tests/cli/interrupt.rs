@@ -1,0 +1,89 @@
+//! A real SIGINT to a real, long fit.
+#![cfg(unix)]
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::Place;
+
+/// A fit that would take days: multiplicative updates never stand still.
+fn long_fit(place: &Place, more: &[&str]) -> Child {
+    let mut csv = String::from("g,a,b,c,d,e,f\n");
+    let mut state = 1_u32;
+    for row in 0..400 {
+        csv += if row % 3 == 0 { "x" } else { "y" };
+        for _ in 0..6 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            csv += &format!(",{}", state >> 20);
+        }
+        csv += "\n";
+    }
+    place.write("long.csv", csv);
+    Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+        .args(["fit", "long.csv", "--group-by", "g", "--rank", "3", "--method", "mu"])
+        .args(["--tol", "0", "--max-iter", "4000000000", "--baseline-runs", "1"])
+        .args(more)
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn interrupt(child: &Child) {
+    let id = i32::try_from(child.id()).unwrap();
+    // SAFETY: the process is our own child, which has not been waited for.
+    assert_eq!(unsafe { libc::kill(id, libc::SIGINT) }, 0);
+}
+
+fn end(child: Child) -> Output {
+    let start = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(30), "it took long to stop");
+    output
+}
+
+#[test]
+fn the_first_ctrl_c_stops_and_writes_what_there_is() {
+    let place = Place::new();
+    let child = long_fit(&place, &["--model", "m.safetensors", "--json", "fit.json"]);
+    std::thread::sleep(Duration::from_secs(3));
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("note: stopping at the next iteration"), "{err}");
+    assert!(err.ends_with("error: stopped; wrote m.safetensors, fit.json\n"), "{err}");
+    assert_eq!(output.status.code(), Some(1));
+    let json = place.json("fit.json");
+    assert_eq!(json["status"], "stopped");
+    assert!(json["iterations"].as_u64().unwrap() > 1);
+    assert!(json["worst_loss"].is_number());
+    assert!(place.ok(&["topics", "m.safetensors"]).out.contains("Topic 3"));
+    assert_eq!(place.files(), ["fit.json", "long.csv", "m.safetensors"]);
+}
+
+#[test]
+fn the_second_ctrl_c_ends_at_once_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let child = long_fit(&place, &["--json", "fit.json"]);
+    std::thread::sleep(Duration::from_secs(2));
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(1));
+    interrupt(&child);
+    let output = end(child);
+    assert_eq!(output.status.code(), Some(1));
+    // The first may have been heard in time to write; half a file is never there.
+    let files = place.files();
+    assert!(files.iter().all(|f| ["fit.json", "long.csv"].contains(&f.as_str())), "{files:?}");
+}
+
+#[test]
+fn a_pipe_sees_no_progress() {
+    let place = Place::new();
+    let child = long_fit(&place, &["--time-limit", "1s"]);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    let expected = "warning: not converged within the time limit: raise --time-limit\nwarning: no time was left to fit standard NMF for comparison: raise --time-limit\n";
+    assert_eq!(err, expected);
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -1,0 +1,9 @@
+//! The real binary on real files: what it prints, writes, refuses, and with which exit code.
+
+mod bad_input;
+mod commands;
+mod formats;
+mod help;
+mod interrupt;
+mod outputs;
+mod support;

@@ -1,0 +1,146 @@
+//! Laws of the AM scheme and its certificates.
+
+use fairer_nmf::{
+    Baseline, GroupedData, Init, Method, Parameters, Status, Stopping, Update, fit,
+    group_statistics, min_max_step, silent, synthetic,
+};
+use ndarray::Array2;
+
+/// Non-negative pseudo-random numbers: a Weyl sequence, squared to spread.
+fn random(rows: usize, columns: usize, salt: f64) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |(i, j)| {
+        let t = ((i * columns + j) as f64 + salt) * 0.754_877_666_246_692_7;
+        (t - t.floor()).powi(2)
+    })
+}
+
+fn labels(rows: usize, groups: usize) -> Vec<String> {
+    (0..rows).map(|i| format!("g{}", (i * i + i / 3) % groups)).collect()
+}
+
+fn cases() -> Vec<(Array2<f64>, Vec<String>, usize)> {
+    let own = |(x, names): (Array2<f64>, Vec<&str>)| {
+        (x, names.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (first, first_labels) = own(synthetic::first(3));
+    let (second, second_labels) = own(synthetic::second(3));
+    vec![
+        (first.clone(), first_labels.clone(), 3),
+        (first, first_labels, 7),
+        (second, second_labels, 4),
+        (random(60, 20, 0.3), labels(60, 4), 5),
+        (random(90, 8, 0.7), labels(90, 9), 8),
+        (random(30, 50, 0.1), labels(30, 2), 4),
+        (random(25, 6, 0.9), labels(25, 1), 2),
+    ]
+}
+
+fn parameters(rank: usize, seed: u64) -> Parameters {
+    let stopping = Stopping { tolerance: 1e-7, max_iterations: 300, ..Stopping::default() };
+    Parameters { stopping, n_init: 1, seed, ..Parameters::new(rank) }
+}
+
+#[test]
+fn am_worst_loss_never_rises() {
+    let mut iterations = 0;
+    for (x, labels, rank) in cases() {
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        for seed in 0..3 {
+            let model = fit(&data, &parameters(rank, seed), &silent).unwrap().model;
+            let worst: Vec<f64> = model
+                .history
+                .iter()
+                .map(|losses| losses.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+                .collect();
+            for pair in worst.windows(2) {
+                assert!(pair[1] <= pair[0] + 1e-9, "rose from {} to {}", pair[0], pair[1]);
+            }
+            assert!(model.worst_loss() <= worst[worst.len() - 1] + 1e-9);
+            iterations += worst.len();
+        }
+    }
+    assert!(iterations > 300, "the law was tested on {iterations} iterations only");
+}
+
+#[test]
+fn no_fit_of_any_method_is_below_the_global_bound() {
+    for (x, labels, rank) in cases() {
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        let methods = [Method::am(), Method::mu(), Method::Standard { update: Update::Nnls }];
+        for method in methods {
+            let model =
+                fit(&data, &Parameters { method, ..parameters(rank, 1) }, &silent).unwrap().model;
+            let bound = model.global_bound.value.expect("small data has a bound");
+            assert!(model.worst_loss() >= bound - 1e-9, "{} < {bound}", model.worst_loss());
+            let total: f64 = model.global_bound.weights.iter().sum();
+            assert!((total - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_default_fit_reaches_the_bound_on_synthetic_data() {
+    for (rank, (x, labels)) in [
+        (1, synthetic::first(0)),
+        (3, synthetic::first(0)),
+        (5, synthetic::first(0)),
+        (8, synthetic::first(0)),
+        (1, synthetic::second(0)),
+        (5, synthetic::second(0)),
+    ] {
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        let model = fit(&data, &Parameters::new(rank), &silent).unwrap().model;
+        let bound = model.global_bound.value.expect("small data has a bound");
+        assert_eq!(model.status, Status::Converged);
+        assert!(
+            model.worst_loss() - bound < 1e-3,
+            "rank {rank}: {} against a bound of {bound}",
+            model.worst_loss()
+        );
+    }
+}
+
+#[test]
+fn the_certificate_is_a_sentence_with_both_numbers() {
+    let (x, labels) = synthetic::first(0);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let model = fit(&data, &Parameters::new(2), &silent).unwrap().model;
+    let sentence = model.certificate();
+    assert!(sentence.starts_with("worst loss 0."), "{sentence}");
+    assert!(sentence.contains("no rank-2 model can be below 0."), "{sentence}");
+    assert!(model.step_gap.expect("AM has a step gap") <= 1e-6);
+}
+
+#[test]
+fn beyond_its_size_limit_the_bound_is_absent_with_the_reason() {
+    let x = random(3_100, 3_050, 0.2);
+    let data = GroupedData::new(x.view(), &labels(3_100, 2)).unwrap();
+    let parameters = Parameters {
+        baseline: Baseline::Zero,
+        method: Method::Standard { update: Update::Mu },
+        init: Init::Random,
+        n_init: 1,
+        stopping: Stopping { max_iterations: 1, ..Stopping::default() },
+        ..Parameters::new(1)
+    };
+    let model = fit(&data, &parameters, &silent).unwrap().model;
+    assert!(model.global_bound.value.is_none());
+    assert!(model.global_bound.absent.as_ref().is_some_and(|reason| reason.contains("3050")));
+    assert!(model.certificate().contains("size limit"), "{}", model.certificate());
+}
+
+#[test]
+fn a_step_is_never_worse_than_its_start_and_says_what_it_reached() {
+    for (x, labels, rank) in cases() {
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let w = random(x.nrows(), rank, 0.5);
+        let statistics = group_statistics(&data, w.view()).unwrap();
+        let baselines: Vec<f64> = data.groups().iter().map(|g| 0.1 * g.norm()).collect();
+        let start = random(rank, x.ncols(), 0.8);
+        let rough = min_max_step(&statistics, &baselines, start.view(), 1e3).unwrap();
+        let fine = min_max_step(&statistics, &baselines, rough.components.view(), 1e-9).unwrap();
+        assert!(fine.upper <= rough.upper + 1e-12);
+        assert!(fine.upper - fine.lower <= 1e-9, "gap {}", fine.upper - fine.lower);
+        assert!(fine.lower <= rough.upper && rough.lower <= fine.upper + 1e-12);
+    }
+}
