@@ -143,6 +143,10 @@ pub(crate) fn baselines<T: Element>(
                         let done = done.load(Ordering::Relaxed);
                         (context.observer)(&Progress::Baselines { done, total })
                     };
+                    // A stopped fit begins no further runs: without a dictionary all is lost.
+                    if report(&Progress::Baselines { done: i, total }).is_break() {
+                        return groups[group].norm();
+                    }
                     let inner = Context { observer: &report, deadline: context.deadline };
                     let error = one_run(data, group, run, rank, seed, estimate, &inner);
                     done.fetch_add(1, Ordering::Relaxed);

@@ -15,13 +15,14 @@ use crate::model::{GroupFit, Model, Warning};
 use crate::pass::{self, RowStep};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Status, Stopping};
-use crate::update::{Scratch, Update};
+use crate::update::Update;
 use crate::weights::{Coefficients, WeightRule, minmax};
 use crate::{Element, Error, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The method of a fit.
@@ -129,7 +130,11 @@ impl Parameters {
             init: Init::Auto,
             n_init: 4,
             baseline: Baseline::Estimate(Estimate::paper()),
-            stopping: Stopping { tolerance: 1e-5, ..Stopping::default() },
+            stopping: Stopping {
+                tolerance: 1e-5,
+                relative_error_below: Some(1e-6),
+                ..Stopping::default()
+            },
             polish: true,
             bound: true,
             seed: 0,
@@ -269,13 +274,22 @@ fn fit_with<T: Element>(
 ) -> Result<Fit<T>> {
     parameters.check()?;
     let begin = Instant::now();
-    let context = Context { observer, deadline: parameters.stopping.deadline(begin) };
+    // Once the observer has asked to stop, nothing long begins any more.
+    let stopped = AtomicBool::new(false);
+    let watched = |progress: &Progress<'_>| {
+        let answer = observer(progress);
+        stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
+        answer
+    };
+    let context = Context { observer: &watched, deadline: parameters.stopping.deadline(begin) };
     let baseline =
         baselines(data, parameters.rank, parameters.seed, &parameters.baseline, &context)?;
     let baseline_time = begin.elapsed();
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
 
-    let bound = if parameters.bound {
+    let bound = if stopped.load(Ordering::Relaxed) {
+        BoundReport::absent("the fit was stopped")
+    } else if parameters.bound {
         global_bound(data, parameters.rank, &errors)
     } else {
         BoundReport::absent("not asked for")
@@ -448,7 +462,6 @@ struct Driver<'a> {
     gap: Option<f64>,
     /// By how much the last exact step lowered the largest loss.
     improvement: f64,
-    scratch: Scratch,
 }
 
 /// No exact step is asked for a smaller gap: rounding.
@@ -465,7 +478,6 @@ impl<'a> Driver<'a> {
             lambda: vec![1.0 / groups as f64; groups],
             gap: None,
             improvement: f64::INFINITY,
-            scratch: Scratch::default(),
         }
     }
 
@@ -485,8 +497,7 @@ impl<'a> Driver<'a> {
     fn update_dictionary(&mut self, statistics: &[Statistics], losses: &[f64], h: &mut Dictionary) {
         let weights = self.coefficients.next(self.scheme.weights, losses, self.norms);
         let sum = Statistics::weighted(statistics, &weights, h.rank, h.features);
-        let (g, c, r) = (&sum.gram, &sum.cross, h.rank);
-        self.scheme.dictionary.apply(g, c, &mut h.values, r, &mut self.scratch);
+        self.scheme.dictionary.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
     }
 }
 

@@ -9,6 +9,7 @@ pub mod nnls;
 #[cfg(test)]
 mod tests;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How a factor is updated when the other is held.
@@ -31,7 +32,32 @@ pub(crate) struct Scratch {
     hals: hals::Scratch,
 }
 
+/// Rows of a dictionary that a thread takes at once, and the work above which threads share it.
+const SHARED_ROWS: usize = 256;
+const WORTH_SHARING: usize = 1 << 20;
+
+/// `solve(c, f, scratch)` over all rows, shared between threads where there are many; rows are
+/// independent, so the result is the same for any number of threads.
+pub(crate) fn over_rows(
+    c: &[f64],
+    f: &mut [f64],
+    r: usize,
+    solve: impl Fn(&[f64], &mut [f64], &mut Scratch) + Sync,
+) {
+    if f.len() * r < WORTH_SHARING {
+        return solve(c, f, &mut Scratch::default());
+    }
+    f.par_chunks_mut(SHARED_ROWS * r)
+        .zip(c.par_chunks(SHARED_ROWS * r))
+        .for_each_init(Scratch::default, |scratch, (f, c)| solve(c, f, scratch));
+}
+
 impl Update {
+    /// [`Update::apply`] for a whole dictionary, shared between threads.
+    pub(crate) fn apply_to_all(self, g: &[f64], c: &[f64], f: &mut [f64], r: usize) {
+        over_rows(c, f, r, |c, f, scratch| self.apply(g, c, f, r, scratch));
+    }
+
     /// Improves (or solves) every row of `f` (k×r) for `g` (r×r) and `c` (k×r).
     pub(crate) fn apply(
         self,

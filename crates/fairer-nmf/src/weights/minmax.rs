@@ -17,7 +17,7 @@ mod newton;
 
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
-use crate::update::nnls;
+use crate::update::Update;
 
 /// The step's data: statistics of every group, with N_ℓ > 0 and E_ℓ ≥ 0.
 pub(crate) struct Problem<'a> {
@@ -69,7 +69,6 @@ struct Point {
 
 struct Solver<'a> {
     problem: &'a Problem<'a>,
-    scratch: nnls::Scratch,
     solves: usize,
     lower: f64,
     upper: f64,
@@ -101,7 +100,6 @@ impl<'a> Solver<'a> {
     fn new(problem: &'a Problem<'a>, h: &Dictionary) -> Self {
         let mut solver = Self {
             problem,
-            scratch: nnls::Scratch::default(),
             solves: 0,
             // An error is never negative, so no loss is below −e_ℓ.
             lower: problem
@@ -147,7 +145,7 @@ impl<'a> Solver<'a> {
         let absolute: Vec<f64> =
             weights.iter().zip(self.problem.norms).map(|(w, n)| w / (n * n)).collect();
         let sum = Statistics::weighted(self.problem.statistics, &absolute, h.rank, h.features);
-        nnls::solve(&sum.gram, &sum.cross, &mut h.values, h.rank, &mut self.scratch);
+        Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
         self.solves += 1;
         let errors = self.errors(&h);
         let losses = self.losses(&errors);

@@ -1,0 +1,167 @@
+"""Time to the same error as scikit-learn's NMF(solver="cd"), and the cost of the Python layer.
+
+    python benches/compare_sklearn.py            # prints the table that compare_sklearn.txt holds
+    python benches/compare_sklearn.py --quick    # smaller data, for a look
+
+Both begin at the same random factors (drawn as scikit-learn's init="random" does), so that they
+head for the same kind of minimum. scikit-learn runs with its default tolerance, at most 200
+iterations, and sets the error to reach; ours (`method="standard"`) then runs exactly as many
+iterations as it needs for an error at least as low, the exact last step for W included. Both have
+the same number of threads. Times are the lowest of several repeats, taken in turns, so that other
+load on the machine falls on both.
+"""
+
+import argparse
+import os
+import platform
+import time
+import warnings
+
+THREADS = 2
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = str(THREADS)
+
+import numpy as np  # noqa: E402
+import sklearn  # noqa: E402
+from scipy import sparse  # noqa: E402
+from sklearn.decomposition import NMF  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+
+from fairer_nmf import FairerNMF, __version__, _core, _data  # noqa: E402
+
+
+def seconds(work):
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
+
+
+def dense(rows, columns, rank, dtype=np.float64):
+    """Sparse topics times sparse use, and noise."""
+    rng = np.random.default_rng(0)
+    W = rng.gamma(0.3, 1.0, (rows, rank)).astype(dtype)
+    H = rng.gamma(0.3, 1.0, (rank, columns)).astype(dtype)
+    X = W @ H
+    X += rng.random((rows, columns), dtype=dtype) * dtype(0.5 * X.mean())
+    return X
+
+
+def counts(rows, columns, rank, length):
+    """Documents of about `length` words, each of a few topics, as a CSR matrix."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(columns, 0.02), rank).cumsum(axis=1)
+    use = rng.dirichlet(np.full(rank, 0.1), rows).cumsum(axis=1)
+    row = np.repeat(np.arange(rows), rng.poisson(length, rows))
+    topic = (rng.random(len(row))[:, None] > use[row]).sum(axis=1).clip(max=rank - 1)
+    column = np.empty(len(row), dtype=np.int64)
+    for k in range(rank):
+        mine = topic == k
+        column[mine] = np.searchsorted(topics[k], rng.random(mine.sum())).clip(max=columns - 1)
+    X = sparse.csr_matrix((np.ones(len(row)), (row, column)), shape=(rows, columns))
+    X.sum_duplicates()
+    X.data = np.log1p(X.data)
+    return X
+
+
+def norm(X):
+    return np.sqrt((X.data**2).sum()) if sparse.issparse(X) else np.linalg.norm(X)
+
+
+def start(X, rank):
+    """Factors as scikit-learn's init="random" draws them."""
+    rng = np.random.default_rng(0)
+    size = np.sqrt(X.mean() / rank)
+    W = (size * np.abs(rng.standard_normal((X.shape[0], rank)))).astype(X.dtype)
+    return W, (size * np.abs(rng.standard_normal((rank, X.shape[1])))).astype(X.dtype)
+
+
+def to_the_same_error(X, rank, repeats):
+    """Seconds of scikit-learn and ours, the errors and the iterations."""
+    W, H = start(X, rank)
+    theirs = NMF(rank, solver="cd", init="custom", random_state=0)
+    ours = FairerNMF(rank, method="standard", tol=0.0, max_iter=400, n_jobs=THREADS, random_state=0)
+
+    def fit(model):
+        return model.fit_transform(X, W=W.copy(), H=H.copy())
+
+    fit(theirs)
+    fit(ours)
+    target = theirs.reconstruction_err_ / norm(X)
+    reached = np.flatnonzero(ours.history_[:, 0] <= target)
+    ours.set_params(max_iter=int(reached[0]) + 1 if len(reached) else 400)
+    best = [np.inf, np.inf]
+    for _ in range(repeats):
+        for i, model in enumerate((theirs, ours)):
+            best[i] = min(best[i], seconds(lambda: fit(model))[0])
+    return best, (target, ours.group_errors_[0]), (theirs.n_iter_, ours.n_iter_)
+
+
+def small_overhead():
+    """Microseconds of a whole fit of small data and of the Rust call in it."""
+    X = dense(100, 10, 3)
+    groups = np.repeat(["a", "b"], 50)
+    model = FairerNMF(2, baseline="zero", max_iter=1, tol=1.0, random_state=0, n_jobs=THREADS)
+    encoded = _data.encode_groups(groups)
+    settings = model._settings(encoded)
+    whole, inside = [], []
+    for _ in range(1000):
+        whole.append(seconds(lambda: model.fit(X, sensitive_features=groups))[0])
+        inside.append(seconds(lambda: _core.fit(X, encoded, settings))[0])
+    return np.median(whole) * 1e6, np.median(inside) * 1e6
+
+
+def large_overhead(rows, columns):
+    """Seconds of a whole fit of large data and of the Rust call in it."""
+    X = dense(rows, columns, 10, np.float32)
+    groups = np.arange(rows) % 4
+    model = FairerNMF(10, method="standard", baseline="zero", tol=0.0, max_iter=10, random_state=0)
+    model.set_params(n_jobs=THREADS)
+    encoded = _data.encode_groups(groups)
+    settings = model._settings(encoded)
+    settings["bound"] = False
+    model._settings = lambda groups: settings  # the same work for both
+    best = [np.inf, np.inf]
+    for _ in range(3):
+        best[0] = min(best[0], seconds(lambda: model.fit(X, sensitive_features=groups))[0])
+        best[1] = min(best[1], seconds(lambda: _core.fit(X, encoded, settings))[0])
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    load = os.getloadavg()[0]
+    size = "quick (a tenth of the rows)" if quick else "full"
+    print(f"fairer-nmf {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, {size},")
+    print(f"Python {platform.python_version()}, {THREADS} threads, load at the start {load:.1f}\n")
+    scale = 10 if quick else 1
+    cases = [
+        ("dense f64", dense(20_000 // scale, 500, 20), 20),
+        ("dense f32", dense(20_000 // scale, 500, 20, np.float32), 20),
+        ("dense f64", dense(5_000 // scale, 2_000, 50), 50),
+        ("sparse f64", counts(50_000 // scale, 5_000, 20, 60), 20),
+        ("sparse f64", counts(20_000 // scale, 10_000, 50, 100), 50),
+    ]
+    print("data        shape            rank  scikit-learn  fairer-nmf  ratio   errors           iterations")
+    for name, X, rank in cases:
+        (theirs, ours), errors, iterations = to_the_same_error(X, rank, 3)
+        print(
+            f"{name:10s}  {X.shape[0]:6d} x {X.shape[1]:5d}   {rank:4d}  {theirs:10.2f} s"
+            f"  {ours:8.2f} s  {theirs / ours:5.1f}   {errors[0]:.4f} {errors[1]:.4f}"
+            f"    {iterations[0]:3d} {iterations[1]:3d}",
+            flush=True,
+        )
+    whole, inside = small_overhead()
+    print(f"\n100 x 10, 2 groups, 1 iteration: {whole:.0f} us, of which Rust {inside:.0f} us: ", end="")
+    print(f"Python layer {whole - inside:.0f} us")
+    rows = 100_000 // scale
+    whole, inside = large_overhead(rows, 1000)
+    print(f"{rows} x 1000 f32, 4 groups, 10 iterations: {whole:.2f} s, ", end="")
+    print(f"of which Rust {inside:.2f} s: Python layer {100 * (whole / inside - 1):.1f} %")
+    print(f"load at the end {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

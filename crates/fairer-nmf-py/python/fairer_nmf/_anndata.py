@@ -1,0 +1,92 @@
+"""Single cells: fits on AnnData objects."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from fairer_nmf._estimator import FairerNMF
+
+
+def fit_anndata(
+    adata: Any,
+    group_key: str | list[str] | None = None,
+    *,
+    n_components: int = 10,
+    layer: str | None = None,
+    key_added: str = "fairer_nmf",
+    **parameters: Any,
+) -> FairerNMF:
+    """Fit an AnnData object and write the factors into it.
+
+    Parameters
+    ----------
+    adata : anndata.AnnData or path to an .h5ad file
+        Cells × genes, non-negative. A file is changed in place.
+    group_key : str or list of str, optional
+        Column of `adata.obs` with the groups, such as the donor; several form intersections.
+    n_components : int, default=10
+        Number of topics (gene programmes).
+    layer : str, optional
+        Layer to factorise instead of `adata.X`.
+    key_added : str, default="fairer_nmf"
+        Name of what is written.
+    **parameters
+        Parameters of :class:`FairerNMF`.
+
+    Returns
+    -------
+    FairerNMF
+        The fitted estimator. Written are `obsm[key_added]` (cells × topics),
+        `varm[key_added]` (genes × topics) and `uns[key_added]` (groups, losses, parameters).
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> from fairer_nmf import fit_anndata
+    >>> counts = np.random.default_rng(0).poisson(2.0, (60, 20)).astype("float32")
+    >>> adata = anndata.AnnData(counts)
+    >>> adata.obs["donor"] = ["d1"] * 40 + ["d2"] * 20
+    >>> model = fit_anndata(adata, group_key="donor", n_components=3, random_state=0)
+    >>> adata.obsm["fairer_nmf"].shape, adata.varm["fairer_nmf"].shape
+    ((60, 3), (20, 3))
+    """
+    if isinstance(adata, (str, PathLike)):
+        import anndata
+
+        path = fspath(adata)
+        opened = anndata.read_h5ad(path)
+        model = fit_anndata(
+            opened,
+            group_key,
+            n_components=n_components,
+            layer=layer,
+            key_added=key_added,
+            **parameters,
+        )
+        opened.write_h5ad(path)
+        return model
+    groups = None
+    if group_key is not None:
+        keys = [group_key] if isinstance(group_key, str) else list(group_key)
+        for key in keys:
+            if key not in adata.obs:
+                raise ValueError(f"adata.obs has no column {key!r}: it has {list(adata.obs)}")
+        groups = adata.obs[keys]
+    model = FairerNMF(n_components, **parameters)
+    X = adata.X if layer is None else adata.layers[layer]
+    adata.obsm[key_added] = model.fit_transform(X, sensitive_features=groups)
+    adata.varm[key_added] = model.components_.T
+    adata.uns[key_added] = {
+        "group_key": np.array([] if groups is None else keys, dtype=str),
+        "groups": model.groups_.astype(str),
+        "group_losses": model.group_losses_,
+        "group_errors": model.group_errors_,
+        "baseline_errors": model.baseline_errors_,
+        "worst_loss": model.worst_loss_,
+        "n_iter": model.n_iter_,
+        "method": model.method,
+    }
+    return model

@@ -1,0 +1,165 @@
+"""Group baselines: what a dictionary of a group's own would leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from fairer_nmf import _core, _data
+from fairer_nmf._progress import listener
+
+
+class BaselineEstimate(Mapping[str, float]):
+    """Baseline errors by group; made by :func:`estimate_baseline`.
+
+    A mapping from a group's name to its E, so that it can be given to
+    ``FairerNMF(baseline=...)`` and ``audit(baseline=...)``.
+
+    Attributes
+    ----------
+    groups : list of str
+        Names of the groups.
+    errors : ndarray of shape (n_groups,)
+        E: what standard NMF of the group alone leaves, ‖X_g − W_g H_g‖.
+    norms : ndarray of shape (n_groups,)
+        ‖X_g‖; ``errors / norms`` are relative errors.
+    run_errors : ndarray of shape (n_groups, n_runs)
+        The error of every run behind E.
+    """
+
+    def __init__(
+        self,
+        groups: list[str],
+        errors: NDArray[np.float64],
+        norms: NDArray[np.float64],
+        run_errors: NDArray[np.float64],
+    ) -> None:
+        self.groups = groups
+        self.errors = errors
+        self.norms = norms
+        self.run_errors = run_errors
+
+    def __getitem__(self, group: str) -> float:
+        try:
+            return float(self.errors[self.groups.index(group)])
+        except ValueError:
+            raise KeyError(group) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name!r}: {error:.6g}" for name, error in self.items())
+        return f"BaselineEstimate({{{values}}})"
+
+    def to_frame(self) -> Any:
+        """Give one row per group, as a pandas frame."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {
+                "baseline_error": self.errors,
+                "norm": self.norms,
+                "relative_error": self.errors / self.norms,
+            },
+            index=pd.Index(self.groups, name="group"),
+        )
+        if self.run_errors.shape[1] > 1:
+            frame["spread"] = self.run_errors.std(axis=1, ddof=1)
+        return frame
+
+
+def given(baseline: Any, groups: list[str]) -> list[float] | None:
+    """Give baselines that the user states, in the order of the groups; None for a preset."""
+    if isinstance(baseline, str):
+        return None
+    if hasattr(baseline, "to_dict"):  # a pandas Series
+        baseline = baseline.to_dict()
+    if not isinstance(baseline, Mapping):
+        array = np.asarray(baseline, dtype=np.float64)
+        if array.ndim != 1:
+            raise ValueError("baseline must be 'paper', 'best', 'zero' or one error per group")
+        values: list[float] = array.tolist()
+        return values
+    by_name = {str(name): float(error) for name, error in baseline.items()}
+    absent = [name for name in groups if name not in by_name]
+    if absent:
+        raise ValueError(f"baseline has no error for group {absent[0]!r}")
+    return [by_name[name] for name in groups]
+
+
+def estimate_baseline(
+    X: Any,
+    n_components: int,
+    *,
+    sensitive_features: Any = None,
+    baseline: str = "paper",
+    baseline_runs: int = 5,
+    normalize: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> BaselineEstimate:
+    """Estimate what every group could have with a dictionary of its own.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Non-negative data.
+    n_components : int
+        Number of topics.
+    sensitive_features : array-like or frame, optional
+        One label per row; a frame of several columns forms intersections.
+    baseline : {"paper", "best", "zero"}, default="paper"
+        The mean error of `baseline_runs` runs of multiplicative updates, or the lowest of as
+        many runs of HALS with a tight tolerance, or zero.
+    baseline_runs : int, default=5
+        Runs per group.
+    normalize : {"features"} or None, default=None
+        Scale every feature to unit norm over all rows first.
+    n_jobs : int, optional
+        Threads; None and -1 are all.
+    random_state : int, RandomState, Generator or None
+        The seed.
+    verbose : int, default=0
+        Show progress.
+
+    Returns
+    -------
+    BaselineEstimate
+        A mapping from the group's name to its error.
+
+    Examples
+    --------
+    >>> from fairer_nmf import estimate_baseline
+    >>> from fairer_nmf.datasets import make_synthetic_1
+    >>> X, groups = make_synthetic_1(random_state=0)
+    >>> E = estimate_baseline(X, 3, sensitive_features=groups, random_state=0)
+    >>> list(E), E["Low rank"] < E["High rank"]
+    (['High rank', 'Low rank'], True)
+    """
+    X = _data.native(check_array(X, **_data.VALIDATION))
+    groups = _data.encode_groups(sensitive_features)
+    names = ["all"] if groups is None else groups.names
+    errors = given(baseline, names)
+    with listener(verbose, 0) as progress:
+        norms, found, runs = _core.estimate_baselines(
+            X,
+            groups,
+            _data.count("n_components", n_components),
+            baseline if isinstance(baseline, str) else "",
+            _data.count("baseline_runs", baseline_runs),
+            errors,
+            _data.scaled(normalize),
+            _data.seed(random_state),
+            _data.threads(n_jobs),
+            progress,
+        )
+    return BaselineEstimate(names, np.array(found), np.array(norms), np.array(runs))

@@ -1,0 +1,133 @@
+"""The Rust side. Arrays must be what `_data.py` makes of them."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Float = np.floating[Any]
+_Groups = tuple[Sequence[str], NDArray[np.int64]] | None
+# stage, restart, restarts, done, total (0 where unknown), worst loss
+_Listener = Callable[[str, int, int, int, int, float], None] | None
+
+class Settings(TypedDict):
+    rank: int
+    method: str
+    update: str
+    init: str
+    baseline: str
+    baseline_runs: int
+    baseline_errors: list[float] | None
+    n_init: int
+    tolerance: float
+    max_iterations: int
+    normalize: bool
+    polish: bool
+    bound: bool
+    seed: int
+    threads: int
+    feature_names: list[str] | None
+
+class PageSettings(TypedDict):
+    title: str
+    normalize: bool
+    baselines: list[float]
+    baseline_runs: int
+    baseline_spreads: list[float] | None
+    feature_names: list[str] | None
+    draws: int
+    permutations: int
+    level: float
+    min_group_size: int
+    seed: int
+    threads: int
+
+class Model:
+    @property
+    def components(self) -> NDArray[np.float64]: ...
+    @property
+    def scale(self) -> NDArray[np.float64] | None: ...
+    @property
+    def groups(self) -> list[str]: ...
+    @property
+    def rows(self) -> list[int]: ...
+    @property
+    def norms(self) -> NDArray[np.float64]: ...
+    @property
+    def baseline_errors(self) -> NDArray[np.float64]: ...
+    @property
+    def relative_errors(self) -> NDArray[np.float64]: ...
+    @property
+    def losses(self) -> NDArray[np.float64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def worst_loss(self) -> float: ...
+    @property
+    def step_gap(self) -> float | None: ...
+    @property
+    def global_bound(self) -> float | None: ...
+    @property
+    def certificate(self) -> str: ...
+    @property
+    def history(self) -> NDArray[np.float64]: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def warnings(self) -> list[tuple[str, str]]: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
+    @property
+    def parameters(self) -> str: ...
+    def transform(self, x: Any, threads: int) -> NDArray[_Float]: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model: ...
+
+def fit(
+    x: Any,
+    groups: _Groups,
+    settings: Settings,
+    components: NDArray[np.float64] | None = None,
+    representation: NDArray[np.float64] | None = None,
+    listener: _Listener = None,
+) -> tuple[Model, NDArray[_Float]]: ...
+def estimate_baselines(
+    x: Any,
+    groups: _Groups,
+    rank: int,
+    baseline_name: str,
+    runs: int,
+    errors: Sequence[float] | None,
+    normalize: bool,
+    seed: int,
+    threads: int,
+    listener: _Listener = None,
+) -> tuple[list[float], list[float], list[list[float]]]: ...
+def evaluate(
+    x: Any,
+    groups: _Groups,
+    components: NDArray[np.float64],
+    representation: NDArray[np.float64] | None,
+    baselines: Sequence[float],
+    relative: bool,
+    normalize: bool,
+    scale: NDArray[np.float64] | None,
+    threads: int,
+) -> tuple[list[float], list[float], list[float], NDArray[_Float]]: ...
+def audit_page(
+    x: Any,
+    groups: tuple[Sequence[str], NDArray[np.int64]],
+    components: NDArray[np.float64],
+    representation: NDArray[np.float64] | None,
+    settings: PageSettings,
+) -> str: ...
+def heart_disease_csv() -> str: ...
+def synthetic(number: int, seed: int) -> tuple[NDArray[np.float64], list[str]]: ...
+def _data_pointer(x: Any) -> int: ...

@@ -1,0 +1,203 @@
+"""From what Python users hold to what the Rust side takes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+#: What joins the labels of several sensitive features into the name of an intersection.
+SEPARATOR = " | "
+
+#: Keyword arguments of scikit-learn's validation. Finite and non-negative entries are checked
+#: once, by the library, which names the row and the column.
+VALIDATION: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "ensure_all_finite": False,
+}
+
+
+class Groups(NamedTuple):
+    """Names of the groups in their order, and for every row the number of its group."""
+
+    names: list[str]
+    codes: NDArray[np.int64]
+
+
+def named(X: Any) -> Any:
+    """Give a polars frame as one whose names every scikit-learn understands, without a copy.
+
+    polars 2 has dropped the interchange protocol by which scikit-learn before 1.8 reads names.
+    """
+    if type(X).__module__.startswith("polars") and not hasattr(X, "__dataframe__"):
+        try:
+            import pandas as pd
+        except ImportError:
+            return X
+        return pd.DataFrame(X.to_numpy(), columns=list(X.columns), copy=False)
+    return X
+
+
+def native(X: Any) -> Any:
+    """Give validated data the memory layout the Rust side reads; a copy only where it must.
+
+    Dense arrays with any strides and CSR matrices in canonical form pass through.
+    """
+    if not sparse.issparse(X):
+        whole = all(step % X.itemsize == 0 for step in X.strides)
+        return X if X.flags.aligned and whole else X.copy()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if all(part.flags.c_contiguous for part in (X.indptr, X.indices, X.data)):
+        return X
+    parts = tuple(np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
+    return type(X)(parts, shape=X.shape)
+
+
+def factor(values: Any) -> NDArray[np.float64] | None:
+    """Give a factor as a float64 matrix."""
+    if values is None:
+        return None
+    if sparse.issparse(values):
+        values = values.toarray()
+    array = np.array(values, dtype=np.float64, order="C", ndmin=2)
+    if array.ndim != 2:
+        raise ValueError(f"a factor is a matrix, found {array.ndim} dimensions")
+    return array
+
+
+def encode_groups(sensitive_features: Any) -> Groups | None:
+    """Number the groups that labels form; several columns form intersections."""
+    if sensitive_features is None:
+        return None
+    columns = [_encode(column) for column in _columns(sensitive_features)]
+    if not columns:
+        raise ValueError("sensitive_features has no columns: give one label per row")
+    lengths = {len(column.codes) for column in columns}
+    if len(lengths) > 1:
+        raise ValueError(f"sensitive features differ in length: {sorted(lengths)}")
+    names, codes = columns[0]
+    for other in columns[1:]:
+        pairs = codes * len(other.names) + other.codes
+        present, codes = np.unique(pairs, return_inverse=True)
+        names = [
+            names[pair // len(other.names)] + SEPARATOR + other.names[pair % len(other.names)]
+            for pair in present.tolist()
+        ]
+    return _sorted(names, codes.astype(np.int64, copy=False))
+
+
+def _columns(labels: Any) -> list[Any]:
+    if isinstance(labels, Mapping):
+        return list(labels.values())
+    if hasattr(labels, "columns"):  # pandas, polars
+        return [labels[name] for name in labels.columns]
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise TypeError(
+            "sensitive_features must be a list, array, series or frame with one label per row, "
+            f"found {type(labels).__name__}"
+        )
+    if getattr(labels, "ndim", 1) == 1 and hasattr(labels, "dtype"):
+        return [labels]
+    # A list of equal tuples is a table; a ragged list is not.
+    array = np.asarray(labels)
+    if array.ndim > 2 or array.ndim == 0:
+        raise ValueError(f"sensitive_features has {array.ndim} dimensions, expected 1 or 2")
+    return [array] if array.ndim == 1 else list(array.T)
+
+
+def _encode(column: Any) -> Groups:
+    values = np.asarray(column)
+    if values.ndim != 1:
+        raise ValueError(f"a sensitive feature has {values.ndim} dimensions, expected 1")
+    if values.dtype.kind in "biuU":
+        present, codes = np.unique(values, return_inverse=True)
+        return Groups([str(label) for label in present.tolist()], codes)
+    # Objects in any mixture, which NumPy cannot sort.
+    numbers: dict[Any, int] = {}
+    codes = np.empty(len(values), dtype=np.int64)
+    for row, label in enumerate(values.tolist()):
+        if _missing(label):
+            raise ValueError(f"row {row} has no group label: leave the row out or name its group")
+        codes[row] = numbers.setdefault(label, len(numbers))
+    return Groups([str(label) for label in numbers], codes)
+
+
+def _missing(label: Any) -> bool:
+    nan = isinstance(label, float) and label != label
+    return label is None or nan or type(label).__name__ in ("NAType", "NaTType")
+
+
+def _sorted(names: list[str], codes: NDArray[np.int64]) -> Groups:
+    """Order groups as the library does: by number, then by name."""
+
+    def key(name: str) -> tuple[int, int, str]:
+        number = re.fullmatch(r"[+-]?[0-9]{1,18}", name, re.ASCII)
+        return (0, int(name), name) if number else (1, 0, name)
+
+    ordered = sorted(set(names), key=key)
+    position = {name: i for i, name in enumerate(ordered)}
+    return Groups(ordered, np.array([position[name] for name in names], dtype=np.int64)[codes])
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """Check a whole-number parameter."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, found {value!r}")
+    if value < least:
+        raise ValueError(f"{name} is {value}: must be at least {least}")
+    return int(value)
+
+
+def number(name: str, value: Any) -> float:
+    """Check a real-number parameter."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, found {value!r}")
+    return float(value)
+
+
+def scaled(normalize: str | None) -> bool:
+    """Tell whether features are scaled."""
+    if normalize not in (None, "features"):
+        raise ValueError(f"normalize is {normalize!r}: expected 'features' or None")
+    return normalize is not None
+
+
+def seed(random_state: Any) -> int:
+    """Give one seed: an integer is itself, so that the program's `--seed` means the same."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state is {random_state}: must not be negative")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def threads(n_jobs: int | None) -> int:
+    """Give the number of threads: None and -1 are all that this process may use.
+
+    joblib's workers announce their share in ``OMP_NUM_THREADS``; a default follows it.
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}: expected None, -1 or a number of threads")
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    available = int(joblib.cpu_count())
+    if n_jobs is not None:
+        return max(1, available + 1 + int(n_jobs))
+    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "")
+        if value.isdigit() and int(value) > 0:
+            return min(int(value), available)
+    return available

@@ -1,0 +1,395 @@
+"""The estimator."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairer_nmf import _baseline, _core, _data
+from fairer_nmf._progress import listener
+
+
+class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Non-negative matrix factorisation that minimises the loss of the worst-off group.
+
+    X ≈ WH with one dictionary H for all rows. A group's loss is what it pays for sharing the
+    dictionary: (‖X_g − W_g H‖ − E_g)/‖X_g‖, where E_g is what a dictionary of its own would
+    leave. Without `sensitive_features` the fit is plain NMF.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of topics.
+    method : {"am", "mu", "standard"}, default="am"
+        Alternating minimisation with an exact min-max step, multiplicative updates as in the
+        paper, or standard NMF (which groups do not influence, but whose losses are reported).
+    update : {"auto", "mu", "hals", "nnls"}, default="auto"
+        The update of both factors when the method is "standard"; otherwise the method's own.
+    init : {"auto", "random"}, default="auto"
+        The start. `fit` also takes a start of your own as `W` and `H`.
+    baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
+        Where the E_g come from: the mean of `baseline_runs` runs of multiplicative updates, the
+        lowest of as many tight runs of HALS, zero (the loss is then the relative error), one
+        number per group in the order of `groups_`, or a mapping from the group's name, such as
+        :func:`estimate_baseline` returns. Plain NMF needs none and takes zero.
+    baseline_runs : int, default=5
+        Runs per group behind the baseline.
+    n_init : int, default=4
+        Restarts; the one with the lowest worst loss is kept.
+    tol : float, default=1e-5
+        Largest relative change of a group's error from one iteration to the next that counts
+        as standing still.
+    max_iter : int, default=10000
+        Iterations at the most.
+    normalize : {"features"} or None, default=None
+        "features" scales every feature to unit norm over the rows of the fit, the paper's
+        preprocessing and the default of the program `fairer-nmf`. Here the default takes the
+        data as given, so that without groups the estimator is the NMF that scikit-learn's users
+        know, and scaling is a step they choose. The data are not copied; the factors are
+        remembered and applied to new rows. `components_` and `inverse_transform` always speak of
+        the original features; errors and losses are those of the scaled ones.
+    n_jobs : int, optional
+        Threads; None and -1 are all. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        An integer is the program's ``--seed``.
+    verbose : int, default=0
+        1 shows progress.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The dictionary H, in the original features: X ≈ ``transform(X) @ components_``.
+    groups_ : ndarray of shape (n_groups,)
+        Names of the groups; combinations of several sensitive features are joined by " | ".
+    group_losses_, group_errors_ : ndarray of shape (n_groups,)
+        Losses, and relative errors ‖X_g − W_g H‖/‖X_g‖.
+    baseline_errors_ : ndarray of shape (n_groups,)
+        E_g, in the units of ‖X_g‖.
+    group_norms_ : ndarray of shape (n_groups,)
+        ‖X_g‖.
+    worst_loss_ : float
+        The largest loss.
+    step_gap_ : float or None
+        How far the last dictionary step was from its own optimum at the most, in units of loss;
+        for the method "am".
+    global_bound_ : float or None
+        No model with as many topics has a worst loss below this, where it could be computed.
+        Plain NMF does not compute it.
+    n_iter_ : int
+        Iterations of the kept run.
+    history_ : ndarray of shape (n_iter_, n_groups)
+        Losses after every iteration.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    Examples
+    --------
+    >>> from fairer_nmf import FairerNMF
+    >>> from fairer_nmf.datasets import make_synthetic_1
+    >>> X, groups = make_synthetic_1(random_state=0)
+    >>> model = FairerNMF(n_components=4, random_state=0)
+    >>> W = model.fit_transform(X, sensitive_features=groups)
+    >>> W.shape, model.components_.shape
+    ((1000, 4), (4, 12))
+    >>> bool(model.global_bound_ <= model.worst_loss_ < 0.5)
+    True
+    """
+
+    # Groups are always wanted when they are routed; no `set_fit_request` is needed.
+    __metadata_request__fit = {"sensitive_features": True}
+    __metadata_request__score = {"sensitive_features": True}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        method: str = "am",
+        update: str = "auto",
+        init: str = "auto",
+        baseline: Any = "paper",
+        baseline_runs: int = 5,
+        n_init: int = 4,
+        tol: float = 1e-5,
+        max_iter: int = 10_000,
+        normalize: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.update = update
+        self.init = init
+        self.baseline = baseline
+        self.baseline_runs = baseline_runs
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, W: Any = None, H: Any = None
+    ) -> FairerNMF:
+        """Fit the dictionary.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data. float32 and float64 arrays of any order and CSR matrices are read
+            where they are.
+        y : ignored
+            For scikit-learn's conventions.
+        sensitive_features : array-like or frame, optional
+            One label per row: a list, array, Series or categorical, or a frame of several
+            columns, whose combinations are the groups.
+        W, H : array-like, optional
+            A start instead of `init`; `H` in the original features.
+
+        Returns
+        -------
+        FairerNMF
+            The estimator.
+        """
+        self._fit(X, sensitive_features, W, H)
+        return self
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, W: Any = None, H: Any = None
+    ) -> NDArray[Any]:
+        """Fit the dictionary and give the coordinates of the rows.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, W, H
+            As for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            W.
+        """
+        return self._fit(X, sensitive_features, W, H)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Give the best coordinates of rows for the dictionary; groups are not needed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The exact non-negative least squares solution of every row.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, _data.named(X), reset=False, **_data.VALIDATION)
+        return self._model.transform(_data.native(X), _data.threads(self.n_jobs))
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """Give the rows that coordinates stand for, in the original features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates W.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            ``W @ components_``.
+        """
+        check_is_fitted(self)
+        W = check_array(X, dtype=[np.float64, np.float32])
+        if W.shape[1] != len(self.components_):
+            raise ValueError(
+                f"the coordinates have {W.shape[1]} columns, "
+                f"the model has {len(self.components_)} topics"
+            )
+        rows: NDArray[Any] = W @ self.components_.astype(W.dtype, copy=False)
+        return rows
+
+    def score(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> float:
+        """Give minus the worst loss on data, so that larger is better.
+
+        Baselines are the fit's, as shares of the groups' norms, so that new data can be scored.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+        y : ignored
+            For scikit-learn's conventions.
+        sensitive_features : array-like or frame, optional
+            Groups that the fit has seen. Without them the score is minus the relative error of
+            all rows together.
+
+        Returns
+        -------
+        float
+            Minus the worst loss.
+        """
+        check_is_fitted(self)
+        X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
+        groups = _data.encode_groups(sensitive_features)
+        shares = [0.0]
+        if groups is not None:
+            known = dict(zip(self._model.groups, self.baseline_errors_ / self.group_norms_))
+            unseen = [name for name in groups.names if name not in known]
+            if unseen:
+                raise ValueError(f"group {unseen[0]!r} was not in the fit: its baseline is unknown")
+            shares = [known[name] for name in groups.names]
+        threads = _data.threads(self.n_jobs)
+        _, _, losses, _ = _core.evaluate(
+            X, groups, self.components_, None, shares, True, False, self._model.scale, threads
+        )
+        return -max(losses)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file that the program `fairer-nmf` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; safetensors by content.
+        """
+        check_is_fitted(self)
+        self._model.save(path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> FairerNMF:
+        """Read a model that `save` or the program `fairer-nmf` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        FairerNMF
+            A fitted estimator.
+        """
+        model = _core.Model.load(path)
+        estimator = cls(**_constructor_arguments(model))
+        estimator._set_fitted(model)
+        estimator.n_features_in_ = model.components.shape[1]
+        if model.feature_names is not None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        return estimator
+
+    def _fit(self, X: Any, sensitive_features: Any, W: Any, H: Any) -> NDArray[Any]:
+        X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
+        groups = _data.encode_groups(sensitive_features)
+        settings = self._settings(groups)
+        with listener(self.verbose, settings["max_iterations"]) as progress:
+            model, representation = _core.fit(
+                X,
+                groups,
+                settings,
+                _data.factor(H),
+                _data.factor(W),
+                progress,
+            )
+        self._set_fitted(model)
+        for kind, sentence in model.warnings:
+            if kind == "not-converged":
+                warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+            elif groups is not None:
+                warnings.warn(sentence, UserWarning, stacklevel=3)
+        return representation
+
+    def _settings(self, groups: _data.Groups | None) -> _core.Settings:
+        names = ["all"] if groups is None else groups.names
+        errors = _baseline.given(self.baseline, names)
+        preset = self.baseline if isinstance(self.baseline, str) else ""
+        if groups is None and preset in ("paper", "best"):
+            preset = "zero"
+        feature_names = getattr(self, "feature_names_in_", None)
+        return {
+            "rank": _data.count("n_components", self.n_components),
+            "method": str(self.method),
+            "update": str(self.update),
+            "init": str(self.init),
+            "baseline": preset,
+            "baseline_runs": _data.count("baseline_runs", self.baseline_runs),
+            "baseline_errors": errors,
+            "n_init": _data.count("n_init", self.n_init),
+            "tolerance": _data.number("tol", self.tol),
+            "max_iterations": _data.count("max_iter", self.max_iter),
+            "normalize": _data.scaled(self.normalize),
+            "polish": True,
+            "bound": groups is not None,
+            "seed": _data.seed(self.random_state),
+            "threads": _data.threads(self.n_jobs),
+            "feature_names": None if feature_names is None else list(map(str, feature_names)),
+        }
+
+    def _set_fitted(self, model: _core.Model) -> None:
+        scale = model.scale
+        self._model = model
+        self.components_ = model.components if scale is None else model.components / scale
+        self.groups_ = np.array(model.groups)
+        self.group_losses_ = model.losses
+        self.group_errors_ = model.relative_errors
+        self.group_norms_ = model.norms
+        self.baseline_errors_ = model.baseline_errors
+        self.worst_loss_ = model.worst_loss
+        self.step_gap_ = model.step_gap
+        self.global_bound_ = model.global_bound
+        self.n_iter_ = model.iterations
+        self.history_ = model.history
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _constructor_arguments(model: _core.Model) -> dict[str, Any]:
+    """Give the estimator's parameters behind a model from a file."""
+    kept = json.loads(model.parameters)
+    method, baseline = kept["method"], kept["baseline"]
+    arguments: dict[str, Any] = {
+        "n_components": kept["rank"],
+        "method": method["name"],
+        "update": method.get("update", "auto"),
+        "init": kept["init"],
+        "n_init": kept["n_init"],
+        "tol": kept["stopping"]["tolerance"],
+        "max_iter": kept["stopping"]["max_iterations"],
+        "normalize": None if model.scale is None else "features",
+        "random_state": kept["seed"],
+    }
+    if baseline["kind"] == "given":
+        arguments["baseline"] = dict(zip(model.groups, baseline["errors"]))
+    elif baseline["kind"] == "estimate":
+        arguments["baseline"] = "best" if baseline["summary"] == "lowest" else "paper"
+        arguments["baseline_runs"] = baseline["runs"]
+    else:
+        arguments["baseline"] = "zero"
+    return arguments

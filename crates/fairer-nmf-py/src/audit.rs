@@ -1,0 +1,82 @@
+//! What a dictionary costs each group.
+
+use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
+use crate::errors::to_python;
+use crate::run::run;
+use fairer_nmf::{Element, Evaluation, Group, GroupedData};
+use numpy::ndarray::{Array2, ArrayView2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+/// The baselines E of an evaluation.
+enum Errors {
+    /// In the units of the group's norm.
+    Absolute(Vec<f64>),
+    /// As shares E/N, carried over from other data of the same groups.
+    Relative(Vec<f64>),
+}
+
+/// Norms, relative errors, losses and W of a dictionary in unscaled features.
+#[pyfunction]
+#[pyo3(signature = (x, groups, components, representation, baselines, relative, normalize, scale, threads))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+pub fn evaluate<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>,
+    components: PyReadonlyArray2<'py, f64>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    baselines: Vec<f64>,
+    relative: bool,
+    normalize: bool,
+    scale: Option<Vec<f64>>,
+    threads: usize,
+) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>, Bound<'py, PyAny>)> {
+    let groups = Groups::of(groups);
+    let scaling = Scaling::of(normalize, scale);
+    let baselines =
+        if relative { Errors::Relative(baselines) } else { Errors::Absolute(baselines) };
+    let h = components.as_array().to_owned();
+    let w = representation.as_ref().map(|w| w.as_array());
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |_: &fairer_nmf::Observer<'_>| {
+            evaluate_view(&view, groups.as_ref(), scaling, h, w, baselines)
+        };
+        let (norms, found) = run(py, threads, None, task)?.map_err(to_python)?;
+        let w = found.representation.into_pyarray(py).into_any();
+        Ok((norms, found.relative_errors, found.losses, w))
+    })
+}
+
+fn evaluate_view<T: Element>(
+    view: &View<'_, T>,
+    groups: Option<&Groups>,
+    scaling: Scaling,
+    h: Array2<f64>,
+    w: Option<ArrayView2<'_, f64>>,
+    baselines: Errors,
+) -> fairer_nmf::Result<(Vec<f64>, Evaluation<T>)> {
+    let data = grouped(view, groups, scaling)?;
+    let h = in_scaled_features(h, &data);
+    let norms: Vec<f64> = data.groups().iter().map(Group::norm).collect();
+    let errors = match baselines {
+        Errors::Absolute(errors) => errors,
+        Errors::Relative(shares) => shares.iter().zip(&norms).map(|(e, n)| e * n).collect(),
+    };
+    Ok((norms, fairer_nmf::evaluate(&data, h.view(), w, &errors)?))
+}
+
+/// The library's dictionary lives in scaled features, Python's in the original ones.
+pub fn in_scaled_features<T: Element>(
+    mut h: Array2<f64>,
+    data: &GroupedData<'_, T>,
+) -> Array2<f64> {
+    // A dictionary of another width is refused by the library.
+    if let Some(scale) = data.scale() {
+        for mut row in h.rows_mut() {
+            row.iter_mut().zip(scale).for_each(|(h, s)| *h *= s);
+        }
+    }
+    h
+}

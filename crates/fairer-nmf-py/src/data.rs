@@ -1,0 +1,189 @@
+//! NumPy and SciPy matrices as the library's borrowed ones, without a copy.
+
+use crate::errors::to_python;
+use fairer_nmf::{Csr, Element, GroupedData, Indices, Matrix, Result};
+use ndarray::ArrayView2;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// A matrix that Python owns: dense with any strides, or CSR; f32 or f64.
+pub enum Input<'py> {
+    F32(Owned<'py, f32>),
+    F64(Owned<'py, f64>),
+}
+
+pub enum Owned<'py, T: numpy::Element> {
+    Dense(PyReadonlyArray2<'py, T>),
+    Sparse {
+        columns: usize,
+        starts: Integers<'py>,
+        indices: Integers<'py>,
+        values: PyReadonlyArray1<'py, T>,
+    },
+}
+
+/// SciPy's index arrays; row starts and column numbers may differ in width.
+pub enum Integers<'py> {
+    I32(PyReadonlyArray1<'py, i32>),
+    I64(PyReadonlyArray1<'py, i64>),
+}
+
+impl<'py> Integers<'py> {
+    fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match object.extract() {
+            Ok(array) => Ok(Self::I32(array)),
+            Err(_) => Ok(Self::I64(
+                object
+                    .extract()
+                    .map_err(|_| PyTypeError::new_err("index arrays must be int32 or int64"))?,
+            )),
+        }
+    }
+
+    fn view(&self) -> PyResult<Indices<'_>> {
+        Ok(match self {
+            Self::I32(array) => Indices::I32(array.as_slice()?),
+            Self::I64(array) => Indices::I64(array.as_slice()?),
+        })
+    }
+}
+
+impl<'py> Input<'py> {
+    /// Takes what `_data.py` has prepared: a NumPy array or a CSR matrix of SciPy.
+    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.extract() {
+            return Ok(Self::F64(Owned::Dense(array)));
+        }
+        if let Ok(array) = object.extract() {
+            return Ok(Self::F32(Owned::Dense(array)));
+        }
+        let Ok(starts) = object.getattr("indptr") else {
+            return Err(PyTypeError::new_err(
+                "expected a two-dimensional float32 or float64 array or a CSR matrix",
+            ));
+        };
+        let (_, columns): (usize, usize) = object.getattr("shape")?.extract()?;
+        let starts = Integers::of(&starts)?;
+        let indices = Integers::of(&object.getattr("indices")?)?;
+        let values = object.getattr("data")?;
+        if let Ok(values) = values.extract() {
+            return Ok(Self::F64(Owned::Sparse { columns, starts, indices, values }));
+        }
+        match values.extract() {
+            Ok(values) => Ok(Self::F32(Owned::Sparse { columns, starts, indices, values })),
+            Err(_) => Err(PyTypeError::new_err("sparse values must be float32 or float64")),
+        }
+    }
+}
+
+/// The same without Python: can cross threads.
+pub enum View<'a, T> {
+    Dense(ArrayView2<'a, T>),
+    Sparse { columns: usize, starts: Indices<'a>, indices: Indices<'a>, values: &'a [T] },
+}
+
+impl<T: Element + numpy::Element> Owned<'_, T> {
+    pub fn view(&self) -> PyResult<View<'_, T>> {
+        Ok(match self {
+            Self::Dense(array) => View::Dense(array.as_array()),
+            Self::Sparse { columns, starts, indices, values } => View::Sparse {
+                columns: *columns,
+                starts: starts.view()?,
+                indices: indices.view()?,
+                values: values.as_slice()?,
+            },
+        })
+    }
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// The library's matrix; a CSR's structure is checked here.
+    pub fn matrix(&self) -> Result<Matrix<'a, T>> {
+        Ok(match self {
+            Self::Dense(view) => Matrix::Dense(*view),
+            Self::Sparse { columns, starts, indices, values } => Matrix::Sparse(match starts {
+                Indices::I32(starts) => Csr::new(*columns, starts, *indices, values)?,
+                Indices::I64(starts) => Csr::new(*columns, starts, *indices, values)?,
+            }),
+        })
+    }
+}
+
+/// Names of the groups in their order, and for every row the number of its group.
+pub struct Groups {
+    names: Vec<String>,
+    codes: Vec<usize>,
+}
+
+impl Groups {
+    /// None is one group: plain NMF.
+    pub fn of(given: Option<(Vec<String>, PyReadonlyArray1<'_, i64>)>) -> Option<Self> {
+        given.map(|(names, codes)| Self {
+            names,
+            // A negative code becomes one that no group has, which the library refuses.
+            codes: codes.as_array().iter().map(|&code| code as usize).collect(),
+        })
+    }
+}
+
+/// How features are scaled.
+pub enum Scaling {
+    AsGiven,
+    UnitFeatures,
+    Remembered(Vec<f64>),
+}
+
+impl Scaling {
+    pub fn of(normalize: bool, scale: Option<Vec<f64>>) -> Self {
+        match scale {
+            Some(scale) => Self::Remembered(scale),
+            None if normalize => Self::UnitFeatures,
+            None => Self::AsGiven,
+        }
+    }
+}
+
+/// Validated data of a view.
+pub fn grouped<'a, T: Element>(
+    view: &View<'a, T>,
+    groups: Option<&Groups>,
+    scaling: Scaling,
+) -> Result<GroupedData<'a, T>> {
+    let matrix = view.matrix()?;
+    let data = match groups {
+        Some(groups) => GroupedData::with_codes(matrix, groups.names.clone(), &groups.codes)?,
+        None => GroupedData::one_group(matrix)?,
+    };
+    match scaling {
+        Scaling::AsGiven => Ok(data),
+        Scaling::UnitFeatures => data.normalize_features(),
+        Scaling::Remembered(scale) => data.with_scale(scale),
+    }
+}
+
+/// Runs an expression for the data type that an [`Input`] has.
+macro_rules! for_element {
+    ($input:expr, $owned:ident => $body:expr) => {
+        match $input {
+            $crate::data::Input::F32($owned) => $body,
+            $crate::data::Input::F64($owned) => $body,
+        }
+    };
+}
+pub(crate) use for_element;
+
+/// Address of the first value that the library would read: tests compare it with NumPy's.
+#[pyfunction]
+pub fn _data_pointer(x: &Bound<'_, PyAny>) -> PyResult<usize> {
+    fn address<T: Element>(view: &View<'_, T>) -> Result<usize> {
+        Ok(match view.matrix()? {
+            Matrix::Dense(view) => view.as_ptr() as usize,
+            Matrix::Sparse(_) => match view {
+                View::Sparse { values, .. } => values.as_ptr() as usize,
+                View::Dense(view) => view.as_ptr() as usize,
+            },
+        })
+    }
+    for_element!(Input::of(x)?, owned => address(&owned.view()?).map_err(to_python))
+}

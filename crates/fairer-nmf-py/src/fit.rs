@@ -1,0 +1,178 @@
+//! Fits and baselines.
+
+use crate::audit::in_scaled_features;
+use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
+use crate::errors::to_python;
+use crate::model::Model;
+use crate::run::run;
+use fairer_nmf::{
+    Baseline, Element, Estimate, GroupBaseline, Init, Method, Observer, Parameters, Start,
+    Stopping, Update,
+};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+type GivenGroups<'py> = Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>;
+
+/// The parameters of a fit, as the package hands them over in a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings {
+    rank: usize,
+    method: String,
+    update: String,
+    init: String,
+    baseline: String,
+    baseline_runs: usize,
+    baseline_errors: Option<Vec<f64>>,
+    n_init: usize,
+    tolerance: f64,
+    max_iterations: usize,
+    normalize: bool,
+    polish: bool,
+    bound: bool,
+    seed: u64,
+    threads: usize,
+    feature_names: Option<Vec<String>>,
+}
+
+fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
+    Err(PyValueError::new_err(format!("{name} is '{value}': expected {expected}")))
+}
+
+impl Settings {
+    fn parameters(&self) -> PyResult<Parameters> {
+        Ok(Parameters {
+            method: self.method()?,
+            init: match self.init.as_str() {
+                "auto" => Init::Auto,
+                "random" => Init::Random,
+                other => return unknown("init", other, "'auto' or 'random'"),
+            },
+            n_init: self.n_init,
+            baseline: baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?,
+            stopping: Stopping {
+                tolerance: self.tolerance,
+                max_iterations: self.max_iterations,
+                ..Stopping::default()
+            },
+            polish: self.polish,
+            bound: self.bound,
+            seed: self.seed,
+            ..Parameters::new(self.rank)
+        })
+    }
+
+    fn method(&self) -> PyResult<Method> {
+        let method = match (self.method.as_str(), self.update.as_str()) {
+            ("am", "auto" | "nnls") => Method::am(),
+            ("mu", "auto" | "mu") => Method::mu(),
+            ("standard", "auto") => Method::standard(),
+            ("standard", "mu") => Method::Standard { update: Update::Mu },
+            ("standard", "hals") => Method::Standard { update: Update::Hals },
+            ("standard", "nnls") => Method::Standard { update: Update::Nnls },
+            ("am" | "mu", "mu" | "hals" | "nnls") => {
+                return unknown("update", &self.update, "'auto' unless the method is 'standard'");
+            }
+            ("am" | "mu" | "standard", other) => {
+                return unknown("update", other, "'auto', 'mu', 'hals' or 'nnls'");
+            }
+            (other, _) => return unknown("method", other, "'am', 'mu' or 'standard'"),
+        };
+        Ok(method)
+    }
+}
+
+fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
+    Ok(match (errors, name) {
+        (Some(errors), _) => Baseline::Given { errors },
+        (None, "paper") => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
+        (None, "best") => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
+        (None, "zero") => Baseline::Zero,
+        (None, other) => {
+            return unknown("baseline", other, "'paper', 'best', 'zero' or one error per group");
+        }
+    })
+}
+
+/// Fits a model: the model and the representation of the data.
+#[pyfunction]
+#[pyo3(signature = (x, groups, settings, components=None, representation=None, listener=None))]
+pub fn fit<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: GivenGroups<'py>,
+    settings: Settings,
+    components: Option<PyReadonlyArray2<'py, f64>>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(Model, Bound<'py, PyAny>)> {
+    let parameters = settings.parameters()?;
+    let own = |factor: PyReadonlyArray2<'py, f64>| factor.as_array().to_owned();
+    let start = Start { components: components.map(own), representation: representation.map(own) };
+    let start = (start != Start::default()).then_some(start);
+    let groups = Groups::of(groups);
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |observer: &Observer<'_>| {
+            fit_view(&view, groups.as_ref(), settings.normalize, &parameters, start, observer)
+        };
+        let fit = run(py, settings.threads, listener, task)?.map_err(to_python)?;
+        let mut model = fit.model;
+        model.feature_names = settings.feature_names;
+        Ok((Model(model), fit.representation.into_pyarray(py).into_any()))
+    })
+}
+
+fn fit_view<T: Element>(
+    view: &View<'_, T>,
+    groups: Option<&Groups>,
+    normalize: bool,
+    parameters: &Parameters,
+    start: Option<Start>,
+    observer: &Observer<'_>,
+) -> fairer_nmf::Result<fairer_nmf::Fit<T>> {
+    let data = grouped(view, groups, Scaling::of(normalize, None))?;
+    match start {
+        Some(mut start) => {
+            start.components = start.components.map(|h| in_scaled_features(h, &data));
+            fairer_nmf::fit_from(&data, parameters, &start, observer)
+        }
+        None => fairer_nmf::fit(&data, parameters, observer),
+    }
+}
+
+/// The baseline of every group: norms N, errors E, and the errors of the runs.
+#[pyfunction]
+#[pyo3(signature = (x, groups, rank, baseline_name, runs, errors, normalize, seed, threads, listener=None))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+pub fn estimate_baselines<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: GivenGroups<'py>,
+    rank: usize,
+    baseline_name: &str,
+    runs: usize,
+    errors: Option<Vec<f64>>,
+    normalize: bool,
+    seed: u64,
+    threads: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
+    let baseline = baseline(baseline_name, runs, errors)?;
+    let groups = Groups::of(groups);
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |observer: &Observer<'_>| {
+            let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
+            let found = fairer_nmf::estimate_baselines(&data, rank, &baseline, seed, observer)?;
+            Ok((data.groups().iter().map(fairer_nmf::Group::norm).collect(), found))
+        };
+        let result: fairer_nmf::Result<(Vec<f64>, Vec<GroupBaseline>)> =
+            run(py, threads, listener, task)?;
+        let (norms, found) = result.map_err(to_python)?;
+        let (errors, run_errors) = found.into_iter().map(|b| (b.error, b.run_errors)).unzip();
+        Ok((norms, errors, run_errors))
+    })
+}

@@ -1,0 +1,37 @@
+//! The Python face of fairer-nmf: convert arrays, release the GIL, call the library, map errors.
+//!
+//! One file per module of the library. The package around it (`python/fairer_nmf`) checks types
+//! and speaks scikit-learn.
+
+mod audit;
+mod data;
+mod datasets;
+mod errors;
+mod fit;
+mod model;
+mod report;
+mod run;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::audit::evaluate;
+    #[pymodule_export]
+    use super::data::_data_pointer;
+    #[pymodule_export]
+    use super::datasets::{heart_disease_csv, synthetic};
+    #[pymodule_export]
+    use super::fit::{estimate_baselines, fit};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::report::audit_page;
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,234 @@
+//! The fitted model.
+
+use crate::data::{Input, for_element};
+use crate::errors::to_python;
+use crate::run::run;
+use fairer_nmf::{BoundReport, GroupFit, Parameters, Status, Warning};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ToPyArray, ndarray::Array2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A fitted model; read-only. The estimator shows its parts under scikit-learn's names.
+#[pyclass(frozen, module = "fairer_nmf._core")]
+pub struct Model(pub fairer_nmf::Model);
+
+/// All of a model but its arrays: what pickle keeps as JSON.
+#[derive(Serialize, Deserialize)]
+struct Rest {
+    groups: Vec<GroupFit>,
+    parameters: Parameters,
+    status: Status,
+    step_gap: Option<f64>,
+    global_bound: BoundReport,
+    feature_names: Option<Vec<String>>,
+    warnings: Vec<Warning>,
+}
+
+type Parts<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+    String,
+);
+
+impl Model {
+    fn per_group<'py>(
+        &self,
+        py: Python<'py>,
+        value: impl Fn(&GroupFit) -> f64,
+    ) -> Bound<'py, PyArray1<f64>> {
+        self.0.groups.iter().map(value).collect::<Vec<_>>().into_pyarray(py)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// H (r×n), in scaled features where the data was scaled.
+    #[getter]
+    fn components<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        self.0.components.to_pyarray(py)
+    }
+
+    /// Factor of every feature, or None.
+    #[getter]
+    fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.scale.as_ref().map(|scale| scale.to_pyarray(py))
+    }
+
+    #[getter]
+    fn groups(&self) -> Vec<String> {
+        self.0.groups.iter().map(|g| g.name.clone()).collect()
+    }
+
+    #[getter]
+    fn rows(&self) -> Vec<usize> {
+        self.0.groups.iter().map(|g| g.rows).collect()
+    }
+
+    #[getter]
+    fn norms<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.norm)
+    }
+
+    #[getter]
+    fn baseline_errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.baseline.error)
+    }
+
+    #[getter]
+    fn relative_errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.relative_error)
+    }
+
+    #[getter]
+    fn losses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.loss)
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.weight)
+    }
+
+    #[getter]
+    fn worst_loss(&self) -> f64 {
+        self.0.worst_loss()
+    }
+
+    #[getter]
+    fn step_gap(&self) -> Option<f64> {
+        self.0.step_gap
+    }
+
+    #[getter]
+    fn global_bound(&self) -> Option<f64> {
+        self.0.global_bound.value
+    }
+
+    #[getter]
+    fn certificate(&self) -> String {
+        self.0.certificate()
+    }
+
+    /// Losses (iterations×L).
+    #[getter]
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(self.history_array()?.into_pyarray(py))
+    }
+
+    #[getter]
+    fn iterations(&self) -> usize {
+        self.0.iterations()
+    }
+
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.0.status.name()
+    }
+
+    /// (kind, sentence) of everything a user should know.
+    #[getter]
+    fn warnings(&self) -> Vec<(&'static str, String)> {
+        let kind = |warning: &Warning| match warning {
+            Warning::RankAboveMatrix { .. } => "rank-above-matrix",
+            Warning::RankAboveGroup { .. } => "rank-above-group",
+            Warning::OneGroup => "one-group",
+            Warning::NotConverged { .. } => "not-converged",
+            #[allow(unreachable_patterns)]
+            _ => "other",
+        };
+        self.0.warnings.iter().map(|w| (kind(w), w.to_string())).collect()
+    }
+
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.0.feature_names.clone()
+    }
+
+    /// The parameters of the fit as JSON.
+    #[getter]
+    fn parameters(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.parameters).map_err(json_error)
+    }
+
+    /// Coordinates of rows (m×r), in the number type of the rows.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        for_element!(Input::of(x)?, owned => {
+            let view = owned.view()?;
+            let task = |_: &fairer_nmf::Observer<'_>| {
+                view.matrix().and_then(|matrix| self.0.transform(matrix))
+            };
+            let w = run(py, threads, None, task)?.map_err(to_python)?;
+            Ok(w.into_pyarray(py).into_any())
+        })
+    }
+
+    /// Writes the file that the program `fairer-nmf` reads.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(path)).map_err(to_python)
+    }
+
+    /// Reads a file that `save` or the program wrote.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| fairer_nmf::Model::load(path)).map(Self).map_err(to_python)
+    }
+
+    #[staticmethod]
+    fn _from_parts(
+        components: PyReadonlyArray2<'_, f64>,
+        history: PyReadonlyArray2<'_, f64>,
+        scale: Option<Vec<f64>>,
+        rest: &str,
+    ) -> PyResult<Self> {
+        let rest: Rest = serde_json::from_str(rest).map_err(json_error)?;
+        Ok(Self(fairer_nmf::Model {
+            components: components.as_array().to_owned(),
+            history: history.as_array().outer_iter().map(|row| row.to_vec()).collect(),
+            scale,
+            groups: rest.groups,
+            parameters: rest.parameters,
+            status: rest.status,
+            step_gap: rest.step_gap,
+            global_bound: rest.global_bound,
+            feature_names: rest.feature_names,
+            warnings: rest.warnings,
+        }))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
+        let model = &self.0;
+        let rest = Rest {
+            groups: model.groups.clone(),
+            parameters: model.parameters.clone(),
+            status: model.status,
+            step_gap: model.step_gap,
+            global_bound: model.global_bound.clone(),
+            feature_names: model.feature_names.clone(),
+            warnings: model.warnings.clone(),
+        };
+        let make = py.get_type::<Self>().getattr("_from_parts")?;
+        let rest = serde_json::to_string(&rest).map_err(json_error)?;
+        Ok((make, (self.components(py), self.history(py)?, self.scale(py), rest)))
+    }
+}
+
+impl Model {
+    fn history_array(&self) -> PyResult<Array2<f64>> {
+        let (history, groups) = (&self.0.history, self.0.groups.len());
+        let values = history.iter().flatten().copied().collect();
+        Array2::from_shape_vec((history.len(), groups), values)
+            .map_err(|e| PyValueError::new_err(format!("history: {e}")))
+    }
+}
+
+fn json_error(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(format!("not the state of a model: {error}"))
+}

@@ -1,0 +1,19 @@
+"""Data that many tests share."""
+
+import numpy as np
+import pytest
+
+
+def low_rank(rows, columns, rank, seed=0, noise=0.1):
+    """Give non-negative data near a rank."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, rank)) @ rng.random((rank, columns))
+    return X + noise * rng.random((rows, columns))
+
+
+@pytest.fixture
+def data():
+    """X (120×15) and three unequal groups."""
+    X = low_rank(120, 15, 6)
+    X[:20, :5] *= 3.0
+    return X, np.repeat(["small", "middle", "large"], [20, 40, 60])

@@ -1,0 +1,119 @@
+"""Audits of any dictionary."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import nnls
+from sklearn.decomposition import NMF
+
+from fairer_nmf import FairerNMF, audit
+
+
+def test_any_dictionary_gets_its_best_coordinates(data):
+    X, groups = data
+    H = NMF(4, init="nndsvda", random_state=0, max_iter=500).fit(X).components_
+    result = audit(X, H=H, sensitive_features=groups)
+    W = np.array([nnls(H.T, x)[0] for x in X])
+    for g, row in result.by_group.iterrows():
+        error = np.linalg.norm((X - W @ H)[groups == g])
+        norm = np.linalg.norm(X[groups == g])
+        assert row["norm"] == pytest.approx(norm)
+        assert row["rows"] == (groups == g).sum()
+        assert row["relative_error"] == pytest.approx(error / norm)
+        assert row["loss"] == pytest.approx((error - row["baseline_error"]) / norm)
+    np.testing.assert_allclose(result.representation, W, atol=1e-8)
+    losses = result.by_group["loss"]
+    assert result.worst == losses.max() == losses[result.worst_group]
+    assert result.difference == losses.max() - losses.min()
+    assert result.overall_error == pytest.approx(np.linalg.norm(X - W @ H) / np.linalg.norm(X))
+
+
+def test_a_pair_is_taken_as_it_is(data):
+    X, groups = data
+    model = NMF(4, init="nndsvda", random_state=0, max_iter=500)
+    W = model.fit_transform(X)
+    result = audit(X, H=model.components_, W=W, sensitive_features=groups, baseline="zero")
+    R = X - W @ model.components_
+    for g in np.unique(groups):
+        expected = np.linalg.norm(R[groups == g]) / np.linalg.norm(X[groups == g])
+        assert result.by_group.loc[g, "loss"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("normalize", [None, "features"])
+def test_an_audit_of_our_own_fit_finds_what_the_fit_found(data, normalize):
+    X, groups = data
+    X = X * np.linspace(1, 9, X.shape[1])
+    model = FairerNMF(4, random_state=0, normalize=normalize).fit(X, sensitive_features=groups)
+    for matrix in (X, sparse.csr_array(X)):
+        result = audit(
+            matrix, model.components_, sensitive_features=groups, normalize=normalize, random_state=0
+        )
+        np.testing.assert_allclose(result.by_group["loss"], model.group_losses_, atol=1e-6)
+
+
+def test_the_page_of_a_pair_and_of_sparse_named_data(data):
+    X, groups = data
+    model = NMF(3, init="nndsvda", random_state=0, max_iter=500)
+    frame = pd.DataFrame(X, columns=[f"item {i}" for i in range(15)])
+    W = model.fit_transform(X)
+    page = audit(
+        frame, model.components_, W=W, sensitive_features=groups, normalize="features"
+    ).to_html(draws=100, permutations=100)
+    assert "item 0" in page
+    sparse_page = audit(sparse.csr_array(X), model.components_, sensitive_features=groups).to_html(
+        draws=100, permutations=0
+    )
+    assert "small" in sparse_page
+
+
+def test_intersections(data):
+    X, groups = data
+    frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})
+    table = audit(X, H=X[:4], sensitive_features=frame).to_frame()
+    assert table["group"].tolist()[:2] == ["large | 0", "large | 1"]
+    assert table.columns.tolist() == [
+        "group", "rows", "norm", "baseline_error", "relative_error", "loss",
+    ]  # fmt: skip
+    assert table["rows"].sum() == len(X)
+
+
+def test_page_notebook_and_plot(data):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    X, groups = data
+    groups = np.where(groups == "small", "<small>", groups)
+    result = audit(X, H=X[:4], sensitive_features=groups)
+    page = result.to_html(title="Who & what", draws=200, permutations=200)
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "&lt;small&gt;" in page and "<small>" not in page and "Who &amp; what" in page
+    assert "http://" not in page.replace("http://www.w3.org/", "") and "src=" not in page
+    assert "2 000" not in page and "Topic 4" in page and "feature 0" in page
+    plain = result.to_html(draws=0, permutations=0)
+    assert len(plain) < len(page)
+    hidden = result.to_html(draws=0, permutations=0, min_group_size=30)
+    assert "&lt;small&gt;" not in hidden
+    assert "&lt;small&gt;" in result._repr_html_() and "<small>" not in result._repr_html_()
+    assert "worst loss" in repr(result)
+    axes = result.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "<small>"
+    assert len(axes.patches) == 6
+    assert result.plot(ax=axes) is axes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"H": None}, TypeError, "H is the dictionary"),
+        ({"sensitive_features": None}, TypeError, "give sensitive_features"),
+        ({"H": -np.ones((2, 15))}, ValueError, "entries must be finite and not negative"),
+        ({"H": np.ones((2, 3))}, ValueError, "components is 2 x 3, expected 2 x 15"),
+        ({"W": np.ones((2, 2))}, ValueError, "representation is 2 x 2, expected 120 x 2"),
+        ({"baseline": {"small": 1.0}}, ValueError, "no error for group"),
+    ],
+)
+def test_wrong_arguments(arguments, error, sentence, data):
+    X, groups = data
+    good = {"H": np.ones((2, 15)), "sensitive_features": groups}
+    with pytest.raises(error, match=sentence):
+        audit(X, **{**good, **arguments})

@@ -1,0 +1,200 @@
+"""How a fit behaves: threads, signals, forks, progress, warnings, speed."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from conftest import low_rank
+from sklearn.exceptions import ConvergenceWarning
+
+from fairer_nmf import FairerNMF, _core, _data, estimate_baseline
+
+# A tolerance that is never met.
+ENDLESS = {"method": "standard", "tol": 0.0, "max_iter": 1_000_000_000, "random_state": 0}
+
+
+def interrupt_after(seconds, sent):
+    def send():
+        time.sleep(seconds)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=send).start()
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_ctrl_c_interrupts_a_fit(verbose, capfd):
+    X = low_rank(300, 30, 8, noise=0.5)
+    sent = []
+    interrupt_after(0.3, sent)
+    with pytest.raises(KeyboardInterrupt):
+        FairerNMF(8, verbose=verbose, **ENDLESS).fit(X)
+    assert time.perf_counter() - sent[0] < 1.0
+    # The next fit is not affected.
+    FairerNMF(2, random_state=0).fit(X[:30])
+
+
+def test_ctrl_c_interrupts_baselines():
+    X = low_rank(3000, 100, 20, noise=0.5)
+    sent = []
+    interrupt_after(0.2, sent)
+    with pytest.raises(KeyboardInterrupt):
+        estimate_baseline(
+            X, 20, sensitive_features=np.arange(3000) % 2, baseline="best", baseline_runs=20
+        )
+    assert time.perf_counter() - sent[0] < 2.0
+
+
+def test_an_unfitted_estimator_stays_unfitted_when_interrupted():
+    model = FairerNMF(8, **ENDLESS)
+    interrupt_after(0.2, [])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(low_rank(300, 30, 8, noise=0.5))
+    assert not hasattr(model, "components_")
+
+
+def test_the_gil_is_released():
+    X = low_rank(2000, 60, 8, noise=0.5)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        FairerNMF(8, method="standard", tol=0.0, max_iter=150, random_state=0).fit(X)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    during = np.array([t for t in ticks if begin <= t <= end])
+    assert end - begin > 0.05
+    assert len(during) >= 5
+    assert np.diff(during).max() < 0.5 * (end - begin)
+
+
+def test_two_threads_fit_at_once_and_agree():
+    X = low_rank(400, 20, 5)
+    results = [None] * 4
+
+    def work(i):
+        results[i] = FairerNMF(4, random_state=0, n_jobs=2).fit(X).components_
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    [w.start() for w in workers]
+    [w.join(60) for w in workers]
+    for H in results:
+        np.testing.assert_array_equal(H, results[0])
+
+
+FORK = """
+    import multiprocessing, sys, warnings
+    import joblib, numpy as np
+    from fairer_nmf import FairerNMF
+    X = np.random.default_rng(0).random((80, 10))
+    def fit(seed):
+        return FairerNMF(3, random_state=seed, n_jobs=2).fit(X).components_
+    if __name__ == "__main__":
+        warnings.simplefilter("ignore")
+        before = fit(0)                      # the parent has its threads now
+        if sys.argv[1] == "fork":
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                found = pool.map(fit, [0, 1, 2, 0])
+        else:
+            found = joblib.Parallel(n_jobs=2, backend=sys.argv[1])(
+                joblib.delayed(fit)(s) for s in [0, 1, 2, 0])
+        assert (found[0] == before).all() and (found[3] == before).all()
+        assert (fit(0) == before).all()      # and the parent still works
+        print("fine")
+"""
+
+
+@pytest.mark.parametrize("backend", ["fork", "loky", "multiprocessing", "threading"])
+def test_forking_after_use_does_not_hang(backend, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(FORK))
+    done = subprocess.run(
+        [sys.executable, script, backend], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_a_limit_that_is_too_low_warns():
+    X = low_rank(60, 12, 6, noise=0.5)
+    with pytest.warns(ConvergenceWarning, match="not converged within 2 iterations"):
+        FairerNMF(4, max_iter=2, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FairerNMF(4, random_state=0).fit(X)
+
+
+def test_a_tiny_group_warns_in_the_librarys_words():
+    X = low_rank(60, 12, 6, noise=0.5)
+    groups = ["tiny"] * 3 + ["large"] * 57
+    with pytest.warns(UserWarning, match="group 'tiny' has 3 rows and the rank is 4"):
+        FairerNMF(4, random_state=0).fit(X, sensitive_features=groups)
+
+
+def test_verbose_shows_a_bar(capfd):
+    pytest.importorskip("tqdm")
+    X = low_rank(300, 20, 6, noise=0.5)
+    FairerNMF(4, verbose=1, random_state=0).fit(X, sensitive_features=np.arange(300) % 3)
+    shown = capfd.readouterr()
+    assert "worst loss" in shown.err and shown.out == ""
+
+
+def test_verbose_shows_lines_without_tqdm(capfd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    X = low_rank(300, 20, 6, noise=0.5)
+    FairerNMF(4, verbose=1, n_init=2, random_state=0).fit(X, sensitive_features=np.arange(300) % 3)
+    lines = capfd.readouterr().err.splitlines()
+    assert any(line.startswith("fit ") and "worst loss" in line for line in lines)
+
+
+def test_silence_is_the_default(capfd):
+    FairerNMF(4, random_state=0).fit(low_rank(300, 20, 6), sensitive_features=np.arange(300) % 3)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_while_showing_progress_comes_through(monkeypatch):
+    from fairer_nmf import _progress
+
+    def fail(*arguments):
+        raise RuntimeError("screen on fire")
+
+    monkeypatch.setattr(_progress.Progress, "__call__", fail)
+    with pytest.raises(RuntimeError, match="screen on fire"):
+        FairerNMF(8, verbose=1, **ENDLESS).fit(low_rank(300, 30, 8, noise=0.5))
+
+
+def test_the_python_layer_costs_less_than_a_millisecond():
+    """Whole fits of small data against the Rust call in them; lowest times, so load matters less."""
+    X = low_rank(20, 5, 2)
+    groups = np.repeat(["a", "b"], 10)
+    model = FairerNMF(2, baseline="zero", max_iter=1, tol=1.0, random_state=0)
+    encoded = _data.encode_groups(groups)
+    settings = model._settings(encoded)
+    whole, inside = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(200):
+            begin = time.perf_counter()
+            model.fit(X, sensitive_features=groups)
+            middle = time.perf_counter()
+            _core.fit(X, encoded, settings)
+            whole.append(middle - begin)
+            inside.append(time.perf_counter() - middle)
+    assert np.quantile(whole, 0.1) - np.quantile(inside, 0.1) < 1e-3
+    # Waking the threads and waiting for them is part of the layer, too.
+    assert np.quantile(inside, 0.1) < 1e-3

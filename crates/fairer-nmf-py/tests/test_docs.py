@@ -1,0 +1,88 @@
+"""Docstrings, type stubs and tutorials hold."""
+
+import doctest
+import importlib
+import inspect
+import pathlib
+import pkgutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fairer_nmf
+from fairer_nmf import _core, datasets
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+MODULES = ["fairer_nmf"] + [
+    f"fairer_nmf.{module.name}"
+    for module in pkgutil.iter_modules(fairer_nmf.__path__)
+    if module.name != "_core"
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+def test_public_names_have_docstrings_with_parameters():
+    for name in fairer_nmf.__all__:
+        item = getattr(fairer_nmf, name)
+        if callable(item):
+            assert item.__doc__, name
+        if inspect.isfunction(item):
+            assert "Parameters\n" in item.__doc__ and "Examples\n" in item.__doc__, name
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_tutorials_run(script, tmp_path):
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, cwd=tmp_path,
+        env={"MPLBACKEND": "Agg", "PATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "worst loss" in done.stdout
+
+
+def test_types_are_checked():
+    pytest.importorskip("mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml"],
+        capture_output=True, text=True, timeout=600, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_names_what_the_library_has():
+    stub = (ROOT / "crates/fairer-nmf-py/python/fairer_nmf/_core.pyi").read_text()
+    for name in dir(_core):
+        if not name.startswith("__"):
+            assert f"def {name}(" in stub or f"class {name}" in stub, name
+    for name in dir(_core.Model):
+        if not name.startswith("_"):
+            assert f"def {name}(" in stub, name
+
+
+def test_heart_disease():
+    heart = datasets.load_heart_disease()
+    assert heart.data.shape == (297, 12) and (heart.data >= 0).all()
+    assert dict(zip(*np.unique(heart.sensitive_features, return_counts=True))) == {
+        "female": 96,
+        "male": 201,
+    }
+    frame = datasets.load_heart_disease(as_frame=True)
+    assert frame.data.columns.tolist() == heart.feature_names
+    assert frame.sensitive_features.name == "sex" and set(frame.target) == {0, 1}
+
+
+def test_synthetic_data():
+    X, groups = datasets.make_synthetic_1(random_state=1)
+    assert np.linalg.matrix_rank(X[groups == "Low rank"]) == 3
+    assert np.linalg.matrix_rank(X[groups == "High rank"]) == 6
+    X, groups = datasets.make_synthetic_2(random_state=1)
+    assert np.linalg.matrix_rank(X[groups == "Group 1"]) == 3
+    assert np.linalg.matrix_rank(X[groups == "Group 2"]) == 12
+    np.testing.assert_array_equal(X, datasets.make_synthetic_2(random_state=1)[0])
