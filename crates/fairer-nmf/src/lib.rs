@@ -61,3 +61,10 @@ pub use statistics::{Statistics, group_statistics};
 pub use stopping::{Change, Status, Stopping};
 pub use update::Update;
 pub use weights::{MinMaxStep, WeightRule, min_max_step};
+
+/// The exact NNLS kernel by itself, for the measurements of this repository. Not part of the
+/// interface.
+#[doc(hidden)]
+pub mod measure {
+    pub use crate::update::nnls::{NnlsReport, Scratch, solve};
+}
