@@ -2,8 +2,8 @@
 //! compared with.
 
 use fairer_nmf::{
-    AuditOptions, AuditReport, Element, GroupChances, GroupedData, Model, Parameters, Refit,
-    TradeOffOptions, audit,
+    AuditOptions, AuditReport, Element, GroupedData, Model, Parameters, Refit, TradeOffOptions,
+    audit,
 };
 use ndarray::ArrayView2;
 
@@ -69,10 +69,4 @@ pub(crate) fn audits<T: Element>(
     let less = AuditOptions { folds: 0, trade_off: None, refit: None, ..options.clone() };
     let standard = reference.map(|h| audit(data, h, baselines, None, &less)).transpose()?;
     Ok(Audits { main, standard })
-}
-
-/// How often chance does as badly: by the loss where every random group got a baseline of its
-/// own, else by the error.
-pub(crate) fn p_value(chances: &GroupChances) -> f64 {
-    chances.loss.as_ref().unwrap_or(&chances.relative_error).p
 }

@@ -1,9 +1,11 @@
-//! From the library's results to the page of `fairer-nmf-report`: the one place that knows both.
+//! From the outcome of a command to the page of `fairer-nmf-report`. What the program shares with
+//! the Python package is in that crate's `library`.
 
-use fairer_nmf::{AuditReport, Element, GroupedData, Matrix, Model};
+use fairer_nmf::{Element, GroupAudit, GroupedData, Model};
 use fairer_nmf_report as page;
+use fairer_nmf_report::library::{self, Audited, Fitted, setting};
 
-use crate::auditing::{Audits, p_value};
+use crate::auditing::Audits;
 use crate::commands::{Sweep, mean_and_sd};
 use crate::export::method_title;
 use crate::outcome::{GroupOutcome, Outcome};
@@ -28,28 +30,41 @@ pub(crate) fn short_name(path: &str) -> &str {
 
 /// The page of a fit or an audit: `model` where it is ours, `standard` where it is compared, each
 /// with the seconds its fit took, where that is known.
-pub(crate) fn of_audit<T: Element>(
+pub(crate) fn of_audit<'a, T: Element>(
     subject: &Subject<'_>,
     data: &GroupedData<'_, T>,
     outcome: &Outcome,
     audits: &Audits,
-    model: Option<Timed<'_>>,
-    standard: Option<Timed<'_>>,
+    model: Option<Timed<'a>>,
+    standard: Option<Timed<'a>>,
 ) -> String {
-    let audit = &audits.main;
     let names = Names::new(outcome, standard.is_some());
+    let main = Audited { name: &names.main, audit: &audits.main };
+    let standard_name = names.standard.as_deref();
+    let reference = standard_name.zip(audits.standard.as_ref());
+    let fitted = |name, timed: Option<Timed<'a>>| {
+        timed.map(|(model, seconds)| Fitted { name, model, seconds })
+    };
+    let fits = [standard_name.and_then(|name| fitted(name, standard)), fitted(&names.main, model)];
     let report = page::Report {
         subtitle: format!("{} of rank {}", names.main, outcome.rank),
         settings: settings(outcome, model.map(|(model, _)| model)),
-        models: models(&names, audit),
+        models: library::models(standard_name, main),
         who_pays: page::WhoPays {
             baseline_runs: outcome.baseline_runs,
-            groups: outcome.groups.iter().map(|g| group(g, outcome.rank)).collect(),
+            groups: (audits.main.groups.iter().zip(&outcome.groups))
+                .map(|(audit, group)| self::group(audit, group, standard_name.is_some()))
+                .collect(),
         },
-        is_it_real: is_it_real(&names, audits),
-        cost: cost(audit),
-        quality: Some(quality(&names, outcome, model, standard)),
-        topics: Some(topics(audit, subject.features)),
+        is_it_real: library::is_it_real(
+            reference.map(|(name, audit)| Audited { name, audit }),
+            main,
+        ),
+        cost: library::cost(main.audit),
+        quality: Some(library::quality(fits.into_iter().flatten(), outcome.global_bound)),
+        topics: Some(library::topics(main.audit, |j| {
+            subject.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"))
+        })),
         warnings: outcome.warnings.clone(),
         ..about(subject, data)
     };
@@ -157,13 +172,7 @@ fn about<T: Element>(subject: &Subject<'_>, data: &GroupedData<'_, T>) -> page::
         title: subject.title.clone(),
         generated: format!("Made by fairer-nmf {}", env!("CARGO_PKG_VERSION")),
         command: Some(command()),
-        data: page::DataSummary {
-            rows: data.rows(),
-            features: data.features(),
-            groups: data.groups().len(),
-            density: Some(density(data)),
-            normalized: data.scale().is_some(),
-        },
+        data: library::data_summary(data),
         notes: subject.notes.clone(),
         min_group_size: subject.min_group_size,
         ..page::Report::default()
@@ -187,157 +196,13 @@ impl Names {
     }
 }
 
-fn models(names: &Names, audit: &AuditReport) -> Vec<page::ModelSummary> {
-    let summary = |name: &String, total_error| page::ModelSummary {
-        name: name.clone(),
-        rank: audit.rank,
-        total_error,
-    };
-    let reference = audit.individuals.as_ref().map(|i| i.reference_total_error);
-    let standard = names.standard.as_ref().map(|name| summary(name, reference));
-    standard.into_iter().chain([summary(&names.main, Some(audit.total_error))]).collect()
-}
-
-fn group(group: &GroupOutcome, rank: usize) -> page::GroupOutcome {
-    let own = page::ModelResult { relative_error: group.relative_error, loss: group.loss };
-    let standard = group.standard_relative_error.zip(group.standard_loss);
-    let standard =
-        standard.map(|(relative_error, loss)| page::ModelResult { relative_error, loss });
-    page::GroupOutcome {
-        name: group.name.clone(),
-        rows: group.rows,
-        norm: Some(group.norm),
-        // N is positive by validation.
-        baseline_error: group.baseline_error / group.norm,
-        baseline_std: group.baseline_std.map(|spread| spread / group.norm),
-        small_group: fairer_nmf::is_small(group.rows, rank),
-        results: standard.into_iter().chain([own]).collect(),
-    }
-}
-
-fn is_it_real(names: &Names, audits: &Audits) -> Option<page::IsItReal> {
-    let main = &audits.main;
-    // Where everything was fitted anew, that is the better answer.
-    let bootstrap = main.bootstrap_refit.as_ref().or(main.bootstrap.as_ref());
-    let permutation = main.permutation_refit.as_ref().or(main.permutation.as_ref());
-    if bootstrap.is_none() && permutation.is_none() && main.held_out.is_none() {
-        return None;
-    }
-    let interval = |i: &fairer_nmf::Interval| page::Interval { lo: i.low, hi: i.high };
-    let evidence = |audit: &AuditReport, model: &str| -> Vec<page::Evidence> {
-        let bootstrap = audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref());
-        let permutation = audit.permutation_refit.as_ref().or(audit.permutation.as_ref());
-        let of = |(l, group): (usize, &fairer_nmf::GroupAudit)| page::Evidence {
-            group: group.name.clone(),
-            model: model.to_owned(),
-            relative_error: bootstrap.map(|b| interval(&b.groups[l].relative_error)),
-            loss: bootstrap.map(|b| interval(&b.groups[l].loss)),
-            p_value: permutation.map(|p| p_value(&p.groups[l])),
-            held_out_loss: audit.held_out.as_ref().and_then(|h| h.groups[l].loss),
-        };
-        audit.groups.iter().enumerate().map(of).collect()
-    };
-    let mut all = Vec::new();
-    if let (Some(audit), Some(name)) = (&audits.standard, &names.standard) {
-        all.extend(evidence(audit, name));
-    }
-    all.extend(evidence(main, &names.main));
-    Some(page::IsItReal {
-        level: main.options.level,
-        draws: bootstrap.map_or(0, |b| b.draws),
-        mode: match bootstrap.is_some_and(|b| b.refit) {
-            true => page::BootstrapMode::Refit,
-            false => page::BootstrapMode::DictionaryFixed,
-        },
-        permutation: permutation.map(|p| page::Permutation {
-            draws: p.draws,
-            tested: match p.refit {
-                true => "the group's loss with that of random groups of its size, each with a baseline of its own",
-                false => "the group's error with that of random groups of its size",
-            }
-            .to_owned(),
-        }),
-        evidence: all,
-    })
-}
-
-fn cost(audit: &AuditReport) -> Option<page::Cost> {
-    let individuals = audit.individuals.as_ref()?;
-    let point = |p: &fairer_nmf::TradeOffPoint| page::TradeOffPoint {
-        alpha: p.alpha,
-        total_error: p.total_error,
-        worst_loss: p.worst_loss,
-    };
-    let change =
-        |(group, change): (&fairer_nmf::GroupAudit, &fairer_nmf::GroupChange)| page::Change {
-            group: group.name.clone(),
-            change: change.change,
-            share_of_samples_worse: Some(change.share_worse),
-        };
-    Some(page::Cost {
-        curve: audit.trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
-        changes: audit.groups.iter().zip(&individuals.groups).map(change).collect(),
-        share_of_samples_worse: Some(individuals.share_worse),
-    })
-}
-
-fn quality(
-    names: &Names,
-    outcome: &Outcome,
-    model: Option<Timed<'_>>,
-    standard: Option<Timed<'_>>,
-) -> page::Quality {
-    let fit = |name: &str, (model, seconds): Timed<'_>| page::FitQuality {
-        model: name.to_owned(),
-        status: match model.status {
-            fairer_nmf::Status::Converged => "converged",
-            fairer_nmf::Status::IterationLimit => "reached the iteration limit",
-            fairer_nmf::Status::TimeLimit => "reached the time limit",
-            fairer_nmf::Status::Stopped => "was stopped",
-        }
-        .to_owned(),
-        converged: model.status == fairer_nmf::Status::Converged,
-        iterations: model.iterations(),
-        seconds,
-        history: model
-            .history
-            .iter()
-            .map(|losses| losses.iter().copied().fold(f64::NEG_INFINITY, f64::max))
-            .collect(),
-        step_gap: model.step_gap,
-        global_bound: outcome.global_bound,
-    };
-    let mut fits = Vec::new();
-    if let (Some(standard), Some(name)) = (standard, &names.standard) {
-        fits.push(fit(name, standard));
-    }
-    fits.extend(model.map(|model| fit(&names.main, model)));
-    page::Quality { fits, sentence: None }
-}
-
-fn topics(audit: &AuditReport, features: &[String]) -> page::Topics {
-    let topic = |(k, topic): (usize, &fairer_nmf::Topic)| page::Topic {
-        name: format!("Topic {}", k + 1),
-        features: topic
-            .features
-            .iter()
-            .map(|f| page::Feature {
-                name: features.get(f.feature).cloned().unwrap_or_else(|| format!("f{}", f.feature)),
-                weight: f.share,
-            })
-            .collect(),
-        usage: (audit.groups.iter().zip(&topic.group_use))
-            .map(|(group, &share)| page::Usage { group: group.name.clone(), share })
-            .collect(),
-        main_group: topic.main_group.map(|l| audit.groups[l].name.clone()),
-        matched: audit.topic_matches.iter().flatten().find(|m| m.topic == k).map(|m| {
-            page::TopicMatch {
-                topic: format!("Topic {}", m.reference + 1),
-                similarity: m.similarity,
-            }
-        }),
-    };
-    page::Topics { topics: audit.topics.iter().enumerate().map(topic).collect() }
+/// A group in numbers of the outcome: standard NMF, where it is compared, and the dictionary.
+fn group(group: &GroupAudit, outcome: &GroupOutcome, compared: bool) -> page::GroupOutcome {
+    let result = |(relative_error, loss)| page::ModelResult { relative_error, loss };
+    let standard = outcome.standard_relative_error.zip(outcome.standard_loss).map(result);
+    let standard = standard.filter(|_| compared);
+    let own = result((outcome.relative_error, outcome.loss));
+    library::group(group, outcome.baseline_std, standard.into_iter().chain([own]).collect())
 }
 
 fn settings(outcome: &Outcome, model: Option<&Model>) -> Vec<page::Setting> {
@@ -355,20 +220,6 @@ fn settings(outcome: &Outcome, model: Option<&Model>) -> Vec<page::Setting> {
         settings.push(setting("max_iterations", p.stopping.max_iterations));
     }
     settings
-}
-
-fn setting(name: &str, value: impl std::fmt::Display) -> page::Setting {
-    page::Setting { name: name.to_owned(), value: value.to_string() }
-}
-
-/// Share of entries that are not zero.
-fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
-    let nonzeros = match data.matrix() {
-        Matrix::Dense(view) => view.iter().filter(|v| v.to_f64() != 0.0).count(),
-        Matrix::Sparse(csr) => csr.stored(),
-    };
-    // Neither side is zero by validation.
-    nonzeros as f64 / (data.rows() as f64 * data.features() as f64)
 }
 
 /// The command that was typed, quoted for a shell.

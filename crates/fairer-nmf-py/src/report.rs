@@ -1,19 +1,24 @@
-//! The page of an audit: the library's statistics, drawn by the report crate.
+//! The page of an audit: the library's statistics, drawn by the report crate, by the code that the
+//! program uses.
 
 use crate::audit::in_scaled_features;
 use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::{Bootstrap, Element, Evaluation, GroupedData, Permutation, Topic};
+use fairer_nmf::{
+    AuditOptions, AuditReport, Baseline, Element, Fit, GroupedData, Method, Model, Observer,
+    Parameters, Status, TradeOffOptions,
+};
 use fairer_nmf_report as page;
+use fairer_nmf_report::library::{self, Audited, Fitted, setting};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// The name of the audited dictionary on the page.
 const MODEL: &str = "Your dictionary";
-/// Features named per topic.
-const STRONGEST: usize = 10;
+/// The name of what it is compared with.
+const REFERENCE: &str = "Standard NMF";
 
 /// What a page needs besides data and factors, as the package hands it over in a dict.
 #[derive(FromPyObject)]
@@ -27,6 +32,8 @@ pub struct PageSettings {
     feature_names: Option<Vec<String>>,
     draws: usize,
     permutations: usize,
+    folds: usize,
+    compare: bool,
     level: f64,
     min_group_size: usize,
     seed: u64,
@@ -48,8 +55,8 @@ pub fn audit_page<'py>(
     let w = representation.as_ref().map(|w| w.as_array());
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
-        let task = |_: &fairer_nmf::Observer<'_>| {
-            write(&view, groups.as_ref(), h, w, &settings)
+        let task = |observer: &Observer<'_>| {
+            write(&view, groups.as_ref(), h, w, &settings, observer)
         };
         run(py, settings.threads, None, task)?.map_err(to_python)
     })
@@ -57,10 +64,10 @@ pub fn audit_page<'py>(
 
 /// What the library finds out.
 struct Findings<T> {
-    evaluation: Evaluation<T>,
-    bootstrap: Option<Bootstrap>,
-    permutation: Option<Permutation>,
-    topics: Vec<Topic>,
+    main: AuditReport,
+    /// Standard NMF and its audit, where the dictionary is compared.
+    reference: Option<(Fit<T>, AuditReport)>,
+    global_bound: Option<f64>,
 }
 
 fn write<T: Element>(
@@ -69,131 +76,121 @@ fn write<T: Element>(
     h: Array2<f64>,
     w: Option<ArrayView2<'_, f64>>,
     s: &PageSettings,
+    observer: &Observer<'_>,
 ) -> fairer_nmf::Result<String> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
     let h = in_scaled_features(h, &data);
-    let evaluation = fairer_nmf::evaluate(&data, h.view(), w, &s.baselines)?;
-    let bootstrap =
-        || fairer_nmf::bootstrap(&data, &evaluation, &s.baselines, s.draws, s.level, s.seed);
-    let permutation = || fairer_nmf::permutation_test(&data, &evaluation, s.permutations, s.seed);
-    let found = Findings {
-        bootstrap: (s.draws > 0).then(bootstrap).transpose()?,
-        permutation: (s.permutations > 0).then(permutation).transpose()?,
-        topics: fairer_nmf::describe_topics(&data, h.view(), &evaluation, STRONGEST)?,
-        evaluation,
+    let options = AuditOptions {
+        draws: s.draws,
+        level: s.level,
+        permutations: s.permutations,
+        folds: s.folds,
+        trade_off: s.compare.then(TradeOffOptions::default),
+        seed: s.seed,
+        ..AuditOptions::default()
     };
-    Ok(page::render_html(&report(&data, h.nrows(), &found, s)))
+    let standard = s.compare.then(|| standard(&data, h.nrows(), s, observer)).transpose()?;
+    if standard.as_ref().is_some_and(|fit| fit.model.status == Status::Stopped) {
+        // Nobody sees this: the exception that stopped the fit is raised instead.
+        return Ok(String::new());
+    }
+    let reference = standard.as_ref().map(|fit| fit.model.components.view());
+    let main = fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options)?;
+    // What the page shows of the reference: intervals and the test.
+    let less = AuditOptions { folds: 0, trade_off: None, ..options };
+    let audited = |fit: Fit<T>| {
+        let audit =
+            fairer_nmf::audit(&data, fit.model.components.view(), &s.baselines, None, &less)?;
+        Ok((fit, audit))
+    };
+    let found = Findings {
+        main,
+        reference: standard.map(audited).transpose()?,
+        global_bound: fairer_nmf::global_bound(&data, h.nrows(), &s.baselines).value,
+    };
+    Ok(page::render_html(&report(&data, &found, s)))
+}
+
+/// Standard NMF of the same rank, against the same baselines.
+fn standard<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    s: &PageSettings,
+    observer: &Observer<'_>,
+) -> fairer_nmf::Result<Fit<T>> {
+    let parameters = Parameters {
+        method: Method::standard(),
+        n_init: 1,
+        baseline: Baseline::Given { errors: s.baselines.clone() },
+        bound: false,
+        seed: s.seed,
+        ..Parameters::new(rank)
+    };
+    fairer_nmf::fit(data, &parameters, observer)
 }
 
 fn report<T: Element>(
     data: &GroupedData<'_, T>,
-    rank: usize,
     found: &Findings<T>,
     s: &PageSettings,
 ) -> page::Report {
-    let squared: f64 = found.evaluation.row_squared_errors.iter().sum();
+    let main = Audited { name: MODEL, audit: &found.main };
+    let rank = found.main.rank;
+    let standard = found.reference.as_ref().map(|(fit, _)| fit);
+    let reference = found.reference.as_ref().map(|(_, audit)| Audited { name: REFERENCE, audit });
+    let fits = standard.map(|fit| Fitted {
+        name: REFERENCE,
+        model: &fit.model,
+        seconds: Some(fit.fit_time.as_secs_f64()),
+    });
     page::Report {
         title: s.title.clone(),
         subtitle: format!("{MODEL} of rank {rank}"),
         generated: format!("Made by fairer-nmf {} for Python", env!("CARGO_PKG_VERSION")),
-        data: page::DataSummary {
-            rows: data.rows(),
-            features: data.features(),
-            groups: data.groups().len(),
-            density: None,
-            normalized: s.normalize,
-        },
-        models: vec![page::ModelSummary {
-            name: MODEL.to_owned(),
-            rank,
-            total_error: Some((squared / data.squared_norm()).sqrt()),
-        }],
+        data: library::data_summary(data),
+        settings: vec![
+            setting("rank", rank),
+            setting("seed", s.seed),
+            setting("normalize", if s.normalize { "features" } else { "none" }),
+            setting("precision", T::NAME),
+        ],
+        models: library::models(reference.map(|r| r.name), main),
         who_pays: page::WhoPays {
             baseline_runs: s.baseline_runs,
-            groups: (0..data.groups().len()).map(|l| group(data, rank, l, found, s)).collect(),
-        },
-        is_it_real: is_it_real(data, found, s),
-        topics: Some(page::Topics {
-            topics: (found.topics.iter().enumerate())
-                .map(|(k, t)| topic(data, k, t, s.feature_names.as_deref()))
+            groups: (0..data.groups().len())
+                .map(|l| group(l, &found.main, standard.map(|fit| &fit.model), s))
                 .collect(),
-        }),
+        },
+        is_it_real: library::is_it_real(reference, main),
+        cost: library::cost(main.audit),
+        quality: Some(library::quality(fits, found.global_bound)),
+        topics: Some(library::topics(main.audit, |j| {
+            let name = s.feature_names.as_ref().and_then(|names| names.get(j));
+            name.cloned().unwrap_or_else(|| format!("feature {j}"))
+        })),
+        warnings: standard.and_then(|fit| unfinished(&fit.model)).into_iter().collect(),
         min_group_size: s.min_group_size,
         ..page::Report::default()
     }
 }
 
-fn group<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
+fn group(
     l: usize,
-    found: &Findings<T>,
+    audit: &AuditReport,
+    standard: Option<&Model>,
     s: &PageSettings,
 ) -> page::GroupOutcome {
-    let group = &data.groups()[l];
-    // N is positive by validation.
-    let share = |error: f64| error / group.norm();
-    page::GroupOutcome {
-        name: group.name.clone(),
-        rows: group.rows.len(),
-        norm: Some(group.norm()),
-        baseline_error: share(s.baselines[l]),
-        baseline_std: s.baseline_spreads.as_ref().map(|spreads| share(spreads[l])),
-        small_group: fairer_nmf::is_small(group.rows.len(), rank),
-        results: vec![page::ModelResult {
-            relative_error: found.evaluation.relative_errors[l],
-            loss: found.evaluation.losses[l],
-        }],
-    }
+    let group = &audit.groups[l];
+    let result = |relative_error, loss| page::ModelResult { relative_error, loss };
+    let standard = standard.map(|s| result(s.groups[l].relative_error, s.groups[l].loss));
+    let own = result(group.relative_error, group.loss);
+    let spread = s.baseline_spreads.as_ref().map(|spreads| spreads[l]);
+    library::group(group, spread, standard.into_iter().chain([own]).collect())
 }
 
-fn is_it_real<T: Element>(
-    data: &GroupedData<'_, T>,
-    found: &Findings<T>,
-    s: &PageSettings,
-) -> Option<page::IsItReal> {
-    let (bootstrap, permutation) = (found.bootstrap.as_ref(), found.permutation.as_ref());
-    bootstrap.map(|_| ()).or(permutation.map(|_| ()))?;
-    let interval = |i: &fairer_nmf::Interval| page::Interval { lo: i.low, hi: i.high };
-    let evidence = |(l, group): (usize, &fairer_nmf::Group)| page::Evidence {
-        group: group.name.clone(),
-        model: MODEL.to_owned(),
-        relative_error: bootstrap.map(|b| interval(&b.groups[l].relative_error)),
-        loss: bootstrap.map(|b| interval(&b.groups[l].loss)),
-        p_value: permutation.map(|p| p.groups[l].relative_error.p),
-        held_out_loss: None,
-    };
-    Some(page::IsItReal {
-        level: s.level,
-        draws: bootstrap.map_or(0, |b| b.draws),
-        mode: page::BootstrapMode::DictionaryFixed,
-        permutation: permutation.map(|p| page::Permutation {
-            draws: p.draws,
-            tested: "the group's error with that of random groups of its size".to_owned(),
-        }),
-        evidence: data.groups().iter().enumerate().map(evidence).collect(),
-    })
-}
-
-fn topic<T: Element>(
-    data: &GroupedData<'_, T>,
-    k: usize,
-    topic: &Topic,
-    names: Option<&[String]>,
-) -> page::Topic {
-    let name = |j: usize| match names.and_then(|names| names.get(j)) {
-        Some(name) => name.clone(),
-        None => format!("feature {j}"),
-    };
-    page::Topic {
-        name: format!("Topic {}", k + 1),
-        features: (topic.features.iter())
-            .map(|f| page::Feature { name: name(f.feature), weight: f.share })
-            .collect(),
-        usage: (data.groups().iter().zip(&topic.group_use))
-            .map(|(group, &share)| page::Usage { group: group.name.clone(), share })
-            .collect(),
-        main_group: topic.main_group.map(|l| data.groups()[l].name.clone()),
-        matched: None,
-    }
+/// A sentence where the comparison did not converge.
+fn unfinished(standard: &Model) -> Option<String> {
+    let most = standard.parameters.stopping.max_iterations;
+    (standard.status != Status::Converged)
+        .then(|| format!("standard NMF, the comparison, did not converge within {most} iterations"))
 }

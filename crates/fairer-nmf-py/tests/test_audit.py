@@ -67,6 +67,38 @@ def test_the_page_of_a_pair_and_of_sparse_named_data(data):
     assert "small" in sparse_page
 
 
+def test_the_page_has_the_sections_of_the_program(data):
+    X, groups = data
+    result = audit(X, H=X[:4], sensitive_features=groups)
+    page = result.to_html(draws=100, permutations=100)
+    for title in ("Who pays?", "Is it real?", "What does fairness cost", "How good is this fit?"):
+        assert title in page, title
+    for part in ("Standard NMF", "Your dictionary", "trade-off", "eld-out", "No model of rank 4"):
+        assert part in page, part
+    alone = result.to_html(draws=100, permutations=100, folds=0, compare=False)
+    assert "Is it real?" in alone and "What are the topics?" in alone
+    for part in ("Standard NMF", "What does fairness cost", "How good is this fit?"):
+        assert part not in alone, part
+    plain = result.to_html(draws=0, permutations=0, folds=0)
+    assert "Is it real?" not in plain and "What does fairness cost" in plain
+    with pytest.raises(ValueError, match="two folds"):
+        result.to_html(folds=1)
+
+
+def test_the_page_shows_a_pair_as_it_is(data):
+    X, groups = data
+    H, W = X[:4], np.ones((len(X), 4))
+    result = audit(X, H=H, W=W, sensitive_features=groups)
+    pages = [
+        audit(X, H=H, W=pair, sensitive_features=groups).to_html(
+            draws=0, permutations=0, folds=0, compare=False
+        )
+        for pair in (W, None)
+    ]
+    worst = f"{100 * result.worst:.1f}"
+    assert worst in pages[0] and worst not in pages[1]
+
+
 def test_intersections(data):
     X, groups = data
     frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})

@@ -17,7 +17,7 @@ pub use individuals::{GroupChange, Individuals, Verdict, compare_individuals};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
-pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit};
+pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 

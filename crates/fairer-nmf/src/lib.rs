@@ -44,8 +44,8 @@ pub use audit::{
     AuditOptions, AuditReport, Bootstrap, Chance, Evaluation, GroupAudit, GroupChances,
     GroupChange, GroupIntervals, HeldOut, HeldOutGroup, Individuals, Interval, Permutation, Refit,
     Topic, TopicFeature, TopicMatch, TradeOff, TradeOffOptions, TradeOffPoint, Verdict, audit,
-    bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate, held_out, is_small,
-    match_topics, permutation_test, permutation_test_refit, trade_off,
+    audit_pair, bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate,
+    held_out, is_small, match_topics, permutation_test, permutation_test_refit, trade_off,
 };
 pub use baseline::{Baseline, Estimate, GroupBaseline, Summary};
 pub use bound::{BoundReport, global_bound};

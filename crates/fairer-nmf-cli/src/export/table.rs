@@ -1,8 +1,8 @@
 //! A fit or an audit as a table for people.
 
-use crate::auditing::p_value;
 use crate::outcome::{GroupOutcome, Outcome};
 use crate::terminal::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
+use fairer_nmf_report::library::p_value;
 
 /// Changes below this are rounding and stopping, not gains and losses: as R-Error.
 const NOTICEABLE: f64 = 5e-5;

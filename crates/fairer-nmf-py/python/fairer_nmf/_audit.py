@@ -84,13 +84,16 @@ class Audit:
         *,
         draws: int = 2000,
         permutations: int = 2000,
+        folds: int = 5,
+        compare: bool = True,
         level: float = 0.95,
         min_group_size: int = 0,
     ) -> str:
         """Give the audit as one self-contained HTML page.
 
-        The page adds intervals, a test and the topics to the table; it is the one that the
-        program `fairer-nmf` writes.
+        The page says who pays, whether it is real, what fairness would cost and whom, how good
+        the fit is, and what the topics are. The code behind it is that of the program
+        `fairer-nmf`.
 
         Parameters
         ----------
@@ -100,6 +103,11 @@ class Audit:
             Bootstrap draws behind the intervals; 0 leaves them out.
         permutations : int, default=2000
             Random groups behind the test; 0 leaves it out.
+        folds : int, default=5
+            Folds of the held-out baselines, at least 2; 0 leaves them out.
+        compare : bool, default=True
+            Fit standard NMF of the same rank and set it beside the dictionary: who is better and
+            worse off, the trade-off between total error and worst loss, matched topics.
         level : float, default=0.95
             Level of the intervals.
         min_group_size : int, default=0
@@ -121,6 +129,8 @@ class Audit:
                 "title": title,
                 "draws": _data.count("draws", draws, least=0),
                 "permutations": _data.count("permutations", permutations, least=0),
+                "folds": _data.count("folds", folds, least=0),
+                "compare": bool(compare),
                 "level": _data.number("level", level),
                 "min_group_size": _data.count("min_group_size", min_group_size, least=0),
             },
@@ -240,6 +250,8 @@ def audit(
         "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "draws": 0,
         "permutations": 0,
+        "folds": 0,
+        "compare": False,
         "level": 0.95,
         "min_group_size": 0,
         "seed": _data.seed(random_state),

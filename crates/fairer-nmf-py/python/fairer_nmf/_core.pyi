@@ -41,6 +41,8 @@ class PageSettings(TypedDict):
     feature_names: list[str] | None
     draws: int
     permutations: int
+    folds: int
+    compare: bool
     level: float
     min_group_size: int
     seed: int

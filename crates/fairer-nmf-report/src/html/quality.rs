@@ -75,10 +75,16 @@ fn optimality(
 /// The global bound in words.
 fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> {
     let bound = fit.global_bound.filter(|b| b.is_finite())?;
-    let index = report.models.iter().position(|m| m.name == fit.model)?;
+    // The model reported on; it is not among the fits where it is somebody else's dictionary.
+    let index = report.models.len().checked_sub(1)?;
+    let model = &report.models[index];
     let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(index));
     let reached = losses.map(|r| r.loss).filter(|l| l.is_finite()).reduce(f64::max)?;
-    let rank = report.models[index].rank;
+    let rank = model.rank;
+    let this = match model.name == fit.model {
+        true => "this fit".to_owned(),
+        false => name(&model.name),
+    };
     let start = format!(
         "No model of rank {rank} can have a worst loss below {}",
         strong(&percent.show(bound))
@@ -86,12 +92,12 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
     // A bound above the value is rounding; the two then agree to the digits shown.
     Some(if percent.same(reached, bound) || reached < bound {
         format!(
-            "{start}; this fit reaches it to the digits shown, so at this rank no model does visibly better."
+            "{start}; {this} reaches it to the digits shown, so at this rank no model does visibly better."
         )
     } else {
         format!(
-            "{start}; this fit reaches {}, so it is at most {} from the best possible. (The bound may be too low; \
-             the fit may be closer than that.)",
+            "{start}; {this} reaches {}, so it is at most {} from the best possible. (The bound may be too low; \
+             the distance may be smaller than that.)",
             percent.show(reached),
             percent.points(reached - bound)
         )

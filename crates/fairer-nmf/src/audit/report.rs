@@ -153,9 +153,25 @@ pub fn audit<T: Element>(
     reference: Option<ArrayView2<'_, f64>>,
     options: &AuditOptions,
 ) -> Result<AuditReport> {
+    audit_pair(data, components, None, baselines, reference, options)
+}
+
+/// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
+/// with the best. The trade-off curve is of best representations in either case.
+///
+/// # Errors
+/// As [`audit`].
+pub fn audit_pair<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    representation: Option<ArrayView2<'_, f64>>,
+    baselines: &[f64],
+    reference: Option<ArrayView2<'_, f64>>,
+    options: &AuditOptions,
+) -> Result<AuditReport> {
     let o = options;
     let rank = components.nrows();
-    let found = evaluate(data, components, None, baselines)?;
+    let found = evaluate(data, components, representation, baselines)?;
     let groups: Vec<GroupAudit> = data
         .groups()
         .iter()
