@@ -19,6 +19,7 @@ mod outcome;
 mod outputs;
 mod progress;
 mod report;
+mod reproduce;
 mod terminal;
 
 use std::process::ExitCode;

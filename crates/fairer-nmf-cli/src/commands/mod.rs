@@ -8,6 +8,7 @@ mod demo;
 mod fit;
 mod inspect;
 mod man;
+mod reproduce;
 mod sweep;
 mod topics;
 mod transform;
@@ -50,6 +51,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     Topics(topics::TopicsArgs),
     Inspect(inspect::InspectArgs),
+    Reproduce(reproduce::ReproduceArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -66,6 +68,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Sweep(args) => on_threads(&args.run, || sweep::run(&args)),
         Command::Topics(args) => topics::run(&args),
         Command::Inspect(args) => on_threads(&args.run, || inspect::run(&args)),
+        Command::Reproduce(args) => on_threads(&args.run, || reproduce::run(&args)),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

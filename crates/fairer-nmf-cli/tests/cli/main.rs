@@ -6,4 +6,5 @@ mod formats;
 mod help;
 mod interrupt;
 mod outputs;
+mod reproduce;
 mod support;

@@ -1,0 +1,118 @@
+//! The paper's experiments, a few of them, end to end.
+
+use std::collections::BTreeMap;
+
+use crate::support::Place;
+
+/// Values per data set, method, metric, group and rank, one per trial.
+type Values = BTreeMap<(String, String, String, String, usize), Vec<f64>>;
+
+fn values(csv: &str) -> Values {
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("dataset,method,metric,group,rank,trial,value"));
+    let mut values = Values::new();
+    for line in lines {
+        let f: Vec<&str> = line.split(',').collect();
+        let key = (f[0].into(), f[1].into(), f[2].into(), f[3].into(), f[4].parse().unwrap());
+        values.entry(key).or_default().push(f[6].parse().unwrap());
+    }
+    values
+}
+
+fn mean(values: &Values, set: &str, method: &str, group: &str, rank: usize) -> f64 {
+    let key = (set.into(), method.into(), "loss".into(), group.into(), rank);
+    let trials = &values[&key];
+    trials.iter().sum::<f64>() / trials.len() as f64
+}
+
+#[test]
+fn a_quick_run_writes_everything_and_finds_what_is_not_left_to_chance() {
+    let place = Place::new();
+    let first = place.ok(&["reproduce", "synthetic-1", "--quick", "--out", "r"]);
+    assert!(first.out.contains(" 1 holds"), "{}", first.out);
+    assert!(first.out.contains("12 not evaluated"), "{}", first.out);
+    let second = place.ok(&["reproduce", "heart-disease", "--quick", "--out", "r"]);
+    // The page has what the folder has, earlier runs included.
+    assert!(second.out.contains(" 1 holds"), "{}", second.out);
+    assert!(second.out.contains(" 8 holds"), "{}", second.out);
+    for set in ["ortho1", "hd"] {
+        for figure in ["standard-error", "standard-loss", "fairer-error", "fairer-loss"] {
+            let svg = place.read(&format!("r/{set}-{figure}.svg"));
+            assert!(
+                svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+                "{set} {figure}"
+            );
+        }
+    }
+    assert!(place.has("r/hd-time.svg") && !place.has("r/ortho1-time.svg"));
+
+    let page = place.read("r/reproduction.html");
+    for part in
+        ["its \u{201c}male\u{201d} is our female", "cells differ", "<svg", "arXiv 2411.09847"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("src=\"http") && !page.contains("<script"), "not self-contained");
+
+    let csv = place.read("r/results.csv");
+    let values = values(&csv);
+    assert!(values.values().all(|trials| trials.len() == 2));
+    for rank in [3, 6, 9] {
+        let of = |method, group| mean(&values, "ortho1", method, group, rank);
+        let (high, low) = (of("standard", "High rank"), of("standard", "Low rank"));
+        assert!(high > low, "rank {rank}: {high} against {low}");
+        let am = of("fairer_am", "High rank").max(of("fairer_am", "Low rank"));
+        assert!(am <= high, "rank {rank}: AM {am}, standard {high}");
+    }
+    for rank in [2, 5, 10] {
+        let of = |method, group| mean(&values, "hd", method, group, rank);
+        assert!(of("standard", "female") > of("standard", "male"), "rank {rank}");
+        let am = of("fairer_am", "female").max(of("fairer_am", "male"));
+        assert!(am <= of("standard", "female"), "rank {rank}");
+    }
+}
+
+#[test]
+fn a_second_run_goes_on_where_the_first_ended() {
+    let place = Place::new();
+    let run = ["reproduce", "heart-disease", "--quick", "--trials", "1", "--out", "r"];
+    place.ok(&run);
+    let whole = place.read("r/results.csv");
+    place.ok(&run);
+    assert_eq!(place.read("r/results.csv"), whole, "times would differ if it had run again");
+
+    // Killed in the middle of a line: the trial is run again, the others are kept.
+    place.write("r/results.csv", &whole[..whole.len() - 30]);
+    place.ok(&run);
+    let again = place.read("r/results.csv");
+    assert_eq!(again.lines().count(), whole.lines().count());
+    let kept = whole.lines().zip(again.lines()).take_while(|(a, b)| a == b).count();
+    assert!(kept > 2 * whole.lines().count() / 3 - 2, "{kept} lines were kept");
+
+    let other = place.run(&["reproduce", "heart-disease", "--seed", "1", "--out", "r"]);
+    assert_eq!(other.code, 2);
+    assert!(other.err.contains("holds results of --seed 0"), "{}", other.err);
+}
+
+#[test]
+fn convergence_favours_the_decaying_step() {
+    let place = Place::new();
+    let ran = place.ok(&["reproduce", "convergence", "--quick", "--out", "r"]);
+    assert!(ran.out.contains(" 7 "), "{}", ran.out);
+    assert!(!ran.out.contains(" 7 not evaluated"), "{}", ran.out);
+    // A header, and 1,000 iterations of two rules for two and for three groups.
+    assert_eq!(place.read("r/convergence.csv").lines().count(), 10_001);
+    assert!(place.has("r/ortho1-convergence.svg") && place.has("r/ortho2-convergence.svg"));
+}
+
+#[test]
+fn without_its_posts_newsgroups_is_skipped_with_a_sentence() {
+    let place = Place::new();
+    let ran = place.ok(&["reproduce", "20-newsgroups", "--quick", "--out", "r"]);
+    assert!(ran.err.contains("get 20news-bydate.tar.gz from"), "{}", ran.err);
+    assert!(ran.err.contains("--data"), "{}", ran.err);
+    assert!(place.read("r/reproduction.html").contains("20 Newsgroups is skipped"));
+
+    let wrong = place.run(&["reproduce", "20-newsgroups", "--data", "nowhere", "--out", "r"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+}
