@@ -35,6 +35,7 @@ fn time<T: Element>(data: &GroupedData<'_, T>, rank: usize, iterations: usize) -
         stopping,
         polish: false,
         bound: false,
+        n_init: 1,
         ..Parameters::new(rank)
     };
     let begin = Instant::now();

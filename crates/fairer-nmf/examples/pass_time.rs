@@ -99,6 +99,7 @@ fn answer<T: Element>(matrix: Matrix<'_, T>, bytes: usize, job: &Job) {
             },
             polish: false,
             bound: false,
+            n_init: 1,
             ..Parameters::new(job.rank)
         };
         let (begin, used) = (Instant::now(), processor_time());
