@@ -44,6 +44,14 @@ pub fn global_bound<T: Element>(
     rank: usize,
     errors: &[f64],
 ) -> BoundReport {
+    T::global_bound(data, rank, errors)
+}
+
+pub(crate) fn global_bound_generic<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    errors: &[f64],
+) -> BoundReport {
     let groups = data.groups();
     let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
     let side = rows.min(data.features());

@@ -156,7 +156,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
         if let Some(empty) = groups.iter().find(|g| g.rows.is_empty()) {
             return Err(Error::EmptyGroup { group: empty.name.clone() });
         }
-        check_entries(&matrix)?;
+        T::check_entries(&matrix)?;
         let mut data = Self { matrix, groups, scale: None, keys: None };
         data.measure()?;
         Ok(data)
@@ -179,7 +179,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
     /// # Errors
     /// A group whose entries all underflow to zero.
     pub fn normalize_features(self) -> Result<Self> {
-        let sums = self.column_square_sums();
+        let sums = T::column_square_sums(&self);
         let scale = sums.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 1.0 }).collect();
         self.with_scale(scale)
     }
@@ -295,11 +295,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
     }
 
     fn measure(&mut self) -> Result<()> {
-        let norms: Vec<f64> = self
-            .groups
-            .iter()
-            .map(|group| sum_in_chunks(&group.rows, |row| self.row_squared_norm(row)))
-            .collect();
+        let norms = T::group_squared_norms(self);
         for (group, squared_norm) in self.groups.iter_mut().zip(norms) {
             if squared_norm <= 0.0 {
                 return Err(Error::ZeroGroup { group: group.name.clone() });
@@ -307,25 +303,6 @@ impl<'a, T: Element> GroupedData<'a, T> {
             group.squared_norm = squared_norm;
         }
         Ok(())
-    }
-
-    fn column_square_sums(&self) -> Vec<f64> {
-        let rows: Vec<usize> = (0..self.rows()).collect();
-        rows.par_chunks(ROWS_PER_SUM)
-            .map(|chunk| {
-                let mut sums = vec![0.0; self.features()];
-                for &row in chunk {
-                    self.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
-                }
-                sums
-            })
-            .collect::<Vec<_>>()
-            .into_iter()
-            .reduce(|mut total, part| {
-                total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-                total
-            })
-            .unwrap_or_default()
     }
 }
 
@@ -339,7 +316,33 @@ pub(crate) fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> 
     parts.into_iter().sum()
 }
 
-fn check_entries<T: Element>(matrix: &Matrix<'_, T>) -> Result<()> {
+/// ‖X_ℓ‖² of every group after scaling.
+pub(crate) fn group_squared_norms<T: Element>(data: &GroupedData<'_, T>) -> Vec<f64> {
+    let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
+    data.groups.iter().map(norm).collect()
+}
+
+/// Σ x² of every column, before scaling.
+pub(crate) fn column_square_sums<T: Element>(data: &GroupedData<'_, T>) -> Vec<f64> {
+    let rows: Vec<usize> = (0..data.rows()).collect();
+    rows.par_chunks(ROWS_PER_SUM)
+        .map(|chunk| {
+            let mut sums = vec![0.0; data.features()];
+            for &row in chunk {
+                data.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
+            }
+            sums
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+        .reduce(|mut total, part| {
+            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+            total
+        })
+        .unwrap_or_default()
+}
+
+pub(crate) fn check_entries<T: Element>(matrix: &Matrix<'_, T>) -> Result<()> {
     let rows: Vec<usize> = (0..matrix.rows()).collect();
     let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
         chunk.iter().find_map(|&row| {

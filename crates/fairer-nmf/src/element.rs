@@ -1,15 +1,10 @@
 //! The two number types data may have. Statistics and the driver are f64 always.
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
+use crate::compiled::Compiled;
 
-/// f32 or f64: the type of the data and of the representation.
-pub trait Element:
-    Copy + Default + Send + Sync + std::fmt::Debug + sealed::Sealed + 'static
-{
+/// f32 or f64: the type of the data and of the representation. Other types cannot have it, since
+/// the library is compiled for these two.
+pub trait Element: Copy + Default + Send + Sync + std::fmt::Debug + Compiled + 'static {
     /// Name in files and parameters: `f32` or `f64`.
     const NAME: &'static str;
     /// Smallest relative squared error that the statistics can be trusted with; below it the
@@ -22,12 +17,26 @@ pub trait Element:
     fn from_f64(value: f64) -> Self;
     /// One.
     const ONE: Self;
+    /// self·b + c, fused where the processor can.
+    #[doc(hidden)]
+    fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self;
+    /// self + b.
+    #[doc(hidden)]
+    fn plus(self, b: Self) -> Self;
 }
 
 impl Element for f64 {
     const NAME: &'static str = "f64";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-7;
     const ONE: Self = 1.0;
+    #[inline(always)]
+    fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {
+        if FMA { self.mul_add(b, c) } else { self * b + c }
+    }
+    #[inline(always)]
+    fn plus(self, b: Self) -> Self {
+        self + b
+    }
     fn to_f64(self) -> f64 {
         self
     }
@@ -40,6 +49,14 @@ impl Element for f32 {
     const NAME: &'static str = "f32";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-3;
     const ONE: Self = 1.0;
+    #[inline(always)]
+    fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {
+        if FMA { self.mul_add(b, c) } else { self * b + c }
+    }
+    #[inline(always)]
+    fn plus(self, b: Self) -> Self {
+        self + b
+    }
     fn to_f64(self) -> f64 {
         f64::from(self)
     }

@@ -234,7 +234,7 @@ pub fn fit<T: Element>(
     parameters: &Parameters,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    fit_with(data, parameters, None, observer)
+    T::fit(data, parameters, None, observer)
 }
 
 /// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
@@ -248,7 +248,7 @@ pub fn fit_from<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     start.check(data, parameters.rank)?;
-    fit_with(data, parameters, Some(start), observer)
+    T::fit(data, parameters, Some(start), observer)
 }
 
 /// Estimates the E_ℓ of every group without a fit.
@@ -263,10 +263,10 @@ pub fn estimate_baselines<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    baselines(data, rank, seed, baseline, &Context { observer, deadline: None })
+    T::baselines(data, rank, seed, baseline, &Context { observer, deadline: None })
 }
 
-fn fit_with<T: Element>(
+pub(crate) fn fit_with<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     given: Option<&Start>,

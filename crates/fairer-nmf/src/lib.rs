@@ -25,6 +25,7 @@
 mod audit;
 mod baseline;
 mod bound;
+mod compiled;
 mod data;
 mod dictionary;
 mod element;
@@ -62,9 +63,10 @@ pub use stopping::{Change, Status, Stopping};
 pub use update::Update;
 pub use weights::{MinMaxStep, WeightRule, min_max_step};
 
-/// The exact NNLS kernel by itself, for the measurements of this repository. Not part of the
+/// The exact NNLS kernel and the product before it by themselves, for the measurements of this repository. Not part of the
 /// interface.
 #[doc(hidden)]
 pub mod measure {
+    pub use crate::simd::panel::{Packed, room, times};
     pub use crate::update::nnls::{NnlsReport, Scratch, solve};
 }

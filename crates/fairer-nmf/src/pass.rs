@@ -10,18 +10,17 @@ mod tests;
 
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
-use crate::simd::products::{pad_rows, room, times, unpad_rows};
+use crate::simd::panel::{Packed, room};
+use crate::simd::products::{self, pad_rows, times, unpad_rows};
 use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
 use crate::update::{Scratch, Update};
 use crate::{Element, GroupedData as Data};
 use rayon::prelude::*;
 
-/// Rows of a panel: both products of a panel run while it is in the second-level cache. 64 of
-/// f64, 128 of f32 (measured at n = 1,000: 64 rows of f32 are a tenth slower).
-const fn panel_rows<T>() -> usize {
-    512 / size_of::<T>()
-}
+/// Rows of a panel: both products of a panel run while it is in the second-level cache, and its
+/// rows lie on fewer pages than the first level remembers (128 rows are a tenth slower).
+const PANEL_ROWS: usize = 64;
 /// Chunks the rows are cut into, beyond one per group. Fixed, so that sums come in the same
 /// order for any number of threads.
 const CHUNKS: usize = 16;
@@ -67,7 +66,7 @@ struct Chunk {
 fn chunks<T: Element>(data: &Data<'_, T>, rank: usize) -> Vec<Chunk> {
     let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
     let count = (work(data, rank) / CHUNK_WORK).clamp(1, CHUNKS);
-    let size = total.div_ceil(count).next_multiple_of(panel_rows::<T>());
+    let size = total.div_ceil(count).next_multiple_of(PANEL_ROWS);
     let mut chunks = Vec::new();
     for (group, g) in data.groups.iter().enumerate() {
         for start in (0..g.rows.len()).step_by(size) {
@@ -77,43 +76,41 @@ fn chunks<T: Element>(data: &Data<'_, T>, rank: usize) -> Vec<Chunk> {
     chunks
 }
 
-/// diag(scale)·Hᵀ as the products need it: in one of two forms, the other is empty.
+/// diag(scale)·Hᵀ as the products need it, and HHᵀ.
 pub(crate) struct Prepared<T> {
     rank: usize,
     features: usize,
-    /// n×r in the number type of the data, for `gemm`.
-    plain: Vec<T>,
-    /// n rows padded to whole vectors, for our own loops.
-    padded: Vec<f64>,
+    factor: Factor<T>,
     gram: Vec<f64>,
+}
+
+enum Factor<T> {
+    Dense(Packed<T>),
+    /// n rows padded to whole vectors.
+    Sparse(Vec<f64>),
 }
 
 impl<T: Element> Prepared<T> {
     fn new(h: &Dictionary, data: &Data<'_, T>) -> Self {
         let (r, n) = (h.rank, h.features);
-        let mut prepared =
-            Self { rank: r, features: n, plain: Vec::new(), padded: Vec::new(), gram: h.gram() };
         let scale = |j: usize| data.scale.as_ref().map_or(1.0, |s| s[j]);
-        if by_gemm(data) {
-            let rows = h.values.chunks_exact(r).enumerate();
-            prepared.plain = rows
-                .flat_map(|(j, row)| row.iter().map(move |&v| T::from_f64(v * scale(j))))
-                .collect();
-        } else {
-            pad_rows(&h.values, r, &mut prepared.padded);
-            if data.scale.is_some() {
-                for (j, row) in prepared.padded.chunks_exact_mut(padded(r)).enumerate() {
-                    row.iter_mut().for_each(|v| *v *= scale(j));
-                }
+        let factor = match &data.matrix {
+            Matrix::Dense(_) => {
+                Factor::Dense(Packed::new(r, n, |j, t| T::from_f64(h.values[j * r + t] * scale(j))))
             }
-        }
-        prepared
+            Matrix::Sparse(_) => {
+                let mut rows = Vec::new();
+                pad_rows(&h.values, r, &mut rows);
+                if data.scale.is_some() {
+                    for (j, row) in rows.chunks_exact_mut(padded(r)).enumerate() {
+                        row.iter_mut().for_each(|v| *v *= scale(j));
+                    }
+                }
+                Factor::Sparse(rows)
+            }
+        };
+        Self { rank: r, features: n, factor, gram: h.gram() }
     }
-}
-
-/// Whether the products are large and dense enough for a general library.
-fn by_gemm<T: Element>(data: &Data<'_, T>) -> bool {
-    matches!(&data.matrix, Matrix::Dense(x) if x.ncols() > dense::NARROW)
 }
 
 /// One panel's buffers and one chunk's sums, reused from chunk to chunk by a thread.
@@ -123,7 +120,7 @@ struct Worker<T> {
     product: Vec<f64>,
     rows: Vec<f64>,
     dense: dense::Buffers<T>,
-    /// WᵀW, r rows padded, and, by our own loops, XᵀW, n rows padded.
+    /// WᵀW, r rows padded, and, for sparse data, XᵀW, n rows padded.
     gram: Vec<f64>,
     cross: Vec<f64>,
 }
@@ -132,8 +129,8 @@ impl<T: Element> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
-            product: vec![0.0; room(panel_rows::<T>(), rank)],
-            rows: vec![0.0; room(panel_rows::<T>(), rank)],
+            product: vec![0.0; room(PANEL_ROWS, rank)],
+            rows: vec![0.0; room(PANEL_ROWS, rank)],
             dense: dense::Buffers::default(),
             gram: Vec::new(),
             cross: Vec::new(),
@@ -151,16 +148,14 @@ impl<T: Element> Worker<T> {
     ) -> Statistics {
         let r = h.rank;
         let rows = &data.groups[chunk.group].rows[chunk.rows.clone()];
-        let by_gemm = by_gemm(data);
         self.gram.clear();
         self.gram.resize(r * padded(r), 0.0);
         self.cross.clear();
-        if by_gemm {
-            self.dense.begin(r, h.features);
-        } else {
-            self.cross.resize(h.features * padded(r), 0.0);
+        match h.factor {
+            Factor::Dense(_) => self.dense.begin(r, h.features),
+            Factor::Sparse(_) => self.cross.resize(h.features * padded(r), 0.0),
         }
-        let at_once = panel_rows::<T>();
+        let at_once = PANEL_ROWS;
         for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
             let k = panel.len();
             if let Matrix::Dense(x) = &data.matrix {
@@ -169,9 +164,14 @@ impl<T: Element> Worker<T> {
             self.rows.iter_mut().zip(w.iter()).for_each(|(f, t)| *f = t.to_f64());
             if let Some((update, share)) = step.parts() {
                 let product = &mut self.product[..];
-                match &data.matrix {
-                    Matrix::Dense(x) => self.dense.times_dictionary(x, panel, h, product),
-                    Matrix::Sparse(x) => sparse::times_dictionary(x, panel, &h.padded, r, product),
+                match (&data.matrix, &h.factor) {
+                    (Matrix::Dense(x), Factor::Dense(h)) => {
+                        self.dense.times_dictionary(x, panel, h, product);
+                    }
+                    (Matrix::Sparse(x), Factor::Sparse(h)) => {
+                        sparse::times_dictionary(x, panel, h, r, product);
+                    }
+                    _ => unreachable!("`Prepared::new` looks at the same matrix"),
                 }
                 let (c, f) = (&product[..k * r], &mut self.rows[..k * r]);
                 update.apply(&h.gram, c, f, r, &mut self.scratch);
@@ -184,23 +184,21 @@ impl<T: Element> Worker<T> {
             add_gram(&mut self.gram, &self.rows, k, r);
             let (rows, cross) = (&self.rows[..], &mut self.cross[..]);
             match &data.matrix {
-                Matrix::Dense(x) if by_gemm => self.dense.add_cross(x, panel, w, r),
-                Matrix::Dense(x) => self.dense.add_narrow_cross(x, panel, rows, r, cross),
+                Matrix::Dense(x) => self.dense.add_cross(x, panel, w, r),
                 Matrix::Sparse(x) => sparse::add_cross(x, panel, rows, r, cross),
             }
         }
-        self.statistics(h, by_gemm, data.scale())
+        self.statistics(h, data.scale())
     }
 
     /// The chunk's sums without padding, in scaled features.
-    fn statistics(&mut self, h: &Prepared<T>, by_gemm: bool, scale: Option<&[f64]>) -> Statistics {
+    fn statistics(&mut self, h: &Prepared<T>, scale: Option<&[f64]>) -> Statistics {
         let r = h.rank;
         let mut sums = Statistics::zero(r, h.features);
         unpad_rows(&self.gram, r, &mut sums.gram);
-        if by_gemm {
-            self.dense.cross(&mut sums.cross, r, h.features);
-        } else {
-            unpad_rows(&self.cross, r, &mut sums.cross);
+        match h.factor {
+            Factor::Dense(_) => self.dense.cross(&mut sums.cross, r, h.features),
+            Factor::Sparse(_) => unpad_rows(&self.cross, r, &mut sums.cross),
         }
         if let Some(scale) = scale {
             for (row, &s) in sums.cross.chunks_exact_mut(r).zip(scale) {
@@ -214,6 +212,15 @@ impl<T: Element> Worker<T> {
 /// Updates W (rows in the order of the groups, Σm_ℓ×r) for `h` and returns every group's
 /// statistics.
 pub(crate) fn run<T: Element>(
+    data: &GroupedData<'_, T>,
+    h: &Dictionary,
+    step: RowStep,
+    w: &mut [T],
+) -> Vec<Statistics> {
+    T::pass(data, h, step, w)
+}
+
+pub(crate) fn run_generic<T: Element>(
     data: &GroupedData<'_, T>,
     h: &Dictionary,
     step: RowStep,
@@ -277,6 +284,15 @@ pub(crate) fn row_squared_errors<T: Element>(
     h: &Dictionary,
     w: &[T],
 ) -> Vec<f64> {
+    T::row_squared_errors(data, group, h, w)
+}
+
+pub(crate) fn row_squared_errors_generic<T: Element>(
+    data: &GroupedData<'_, T>,
+    group: usize,
+    h: &Dictionary,
+    w: &[T],
+) -> Vec<f64> {
     let (r, n) = (h.rank, h.features);
     let rows = &data.groups[group].rows;
     let mut components = vec![0.0; r * padded(n)];
@@ -284,9 +300,9 @@ pub(crate) fn row_squared_errors<T: Element>(
         topics.iter().enumerate().for_each(|(k, &v)| components[k * padded(n) + j] = v);
     }
     // Few enough rows for their residuals to stay in cache.
-    let at_once = (RESIDUALS / n).clamp(1, panel_rows::<T>());
+    let at_once = (RESIDUALS / n).clamp(1, PANEL_ROWS);
     let mut errors = vec![0.0; rows.len()];
-    let new = || vec![0.0; room(at_once, n)];
+    let new = || vec![0.0; products::room(at_once, n)];
     if rows.len() * n * r < WORTH_SHARING {
         let mut residual = new();
         let pieces = rows.chunks(at_once).zip(w.chunks(at_once * r));

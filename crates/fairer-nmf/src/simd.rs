@@ -6,6 +6,7 @@
 // Loops over lanes read like the formulas only with indices.
 #![allow(clippy::needless_range_loop)]
 
+pub(crate) mod panel;
 pub(crate) mod products;
 
 /// Numbers of a vector: the f64 lanes of one AVX-512 register (two of AVX2).
@@ -53,7 +54,8 @@ impl Pack {
 }
 
 /// Defines `fn name(args)` from one body, compiled for AVX-512, for AVX2 and for the baseline.
-/// The body sees the constant `FMA`: whether [`fused`] is one instruction.
+/// The body sees the constants `FMA`, whether [`fused`] is one instruction, and `WIDE`, whether there
+/// are 32 registers of 64 bytes (else the equivalent of 8 or fewer).
 macro_rules! vectorised {
     ($(#[$meta:meta])* $vis:vis fn $name:ident $(<$(const $c:ident : $ct:ty),* $(; $($t:ident : $bound:path),*)?>)? ($($arg:ident : $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -62,19 +64,19 @@ macro_rules! vectorised {
             // Loops over lanes read like the formulas only with indices.
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::needless_range_loop)]
-            fn body <$($($($t: $bound,)*)? $(const $c: $ct,)*)? const FMA: bool> ($($arg: $ty),*) $body
+            fn body <$($($($t: $bound,)*)? $(const $c: $ct,)*)? const FMA: bool, const WIDE: bool> ($($arg: $ty),*) $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
                 #[allow(clippy::too_many_arguments)]
                 fn wide $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
-                    body ::<$($($($t,)*)? $($c,)*)? true> ($($arg),*)
+                    body ::<$($($($t,)*)? $($c,)*)? true, true> ($($arg),*)
                 }
                 #[target_feature(enable = "avx2,fma")]
                 #[allow(clippy::too_many_arguments)]
                 fn middle $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
-                    body ::<$($($($t,)*)? $($c,)*)? true> ($($arg),*)
+                    body ::<$($($($t,)*)? $($c,)*)? true, false> ($($arg),*)
                 }
                 if std::is_x86_feature_detected!("avx512f")
                     && std::is_x86_feature_detected!("avx512dq")
@@ -88,7 +90,7 @@ macro_rules! vectorised {
                     return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) };
                 }
             }
-            body ::<$($($($t,)*)? $($c,)*)? { cfg!(target_arch = "aarch64") }> ($($arg),*)
+            body ::<$($($($t,)*)? $($c,)*)? { cfg!(target_arch = "aarch64") }, false> ($($arg),*)
         }
     };
 }

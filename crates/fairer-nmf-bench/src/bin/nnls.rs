@@ -3,8 +3,7 @@
 //!
 //!     cargo run --release -p fairer-nmf-bench --bin nnls
 
-use fairer_nmf::measure::{Scratch, solve};
-use gemm::{Parallelism, gemm};
+use fairer_nmf::measure::{Packed, Scratch, room, solve, times};
 use std::time::Instant;
 
 const FEATURES: usize = 1_000;
@@ -90,34 +89,13 @@ fn gram(h: &[f64], r: usize) -> Vec<f64> {
     g
 }
 
-/// c (k×r) = A (k×n) · Hᵀ with H r×n, in panels of rows.
+/// c (k×r) = A (k×n) · Hᵀ with H r×n, in panels of rows, as the pass computes it.
 fn product(a: &[f64], h: &[f64], r: usize, c: &mut [f64]) {
     let n = FEATURES;
+    let packed = Packed::new(r, n, |j, t| h[t * n + j]);
+    let mut out = vec![0.0; room(PANEL, r)];
     for (a, c) in a.chunks(PANEL * n).zip(c.chunks_mut(PANEL * r)) {
-        let (rows, n, r) = (a.len() / n, n as isize, r as isize);
-        // SAFETY: a is rows×n, h is r×n and c is rows×r, row-major, initialised, not overlapping.
-        unsafe {
-            gemm(
-                r as usize,
-                rows,
-                n as usize,
-                c.as_mut_ptr(),
-                r,
-                1,
-                false,
-                h.as_ptr(),
-                1,
-                n,
-                a.as_ptr(),
-                n,
-                1,
-                0.0,
-                1.0,
-                false,
-                false,
-                false,
-                Parallelism::None,
-            );
-        }
+        times(a, &packed, &mut out);
+        c.copy_from_slice(&out[..c.len()]);
     }
 }

@@ -1,0 +1,388 @@
+//! The two products of a dense panel, in the number type of the data.
+//!
+//! A panel is k rows of n numbers without gaps. Both products keep a block of the result in
+//! registers while they run along the panel; nothing is packed first, which is what a general
+//! library spends much of its time on when one factor is thin.
+
+use super::vectorised;
+use crate::Element;
+
+/// Rows that are taken through all blocks of H before the next ones.
+const GROUP: usize = 8;
+/// Vectors of topics that a block keeps in registers, for all rows of a group.
+const WIDEST: usize = 3;
+/// Topics beyond whole vectors up to which dot products along the rows are faster than another
+/// vector that is mostly empty.
+const MOST_DOTS: usize = 4;
+/// Vectors of a row below which they never are.
+const LONG: usize = 8;
+
+/// Hᵀ (n×r) in the form that [`times`] reads.
+#[derive(Default)]
+pub struct Packed<T> {
+    rank: usize,
+    features: usize,
+    /// Whole vectors: n rows of `vectors`·N numbers, the first at `begin`.
+    main: Vec<T>,
+    begin: usize,
+    vectors: usize,
+    /// The last topics one by one, n numbers each.
+    dots: Vec<T>,
+    count: usize,
+}
+
+/// Numbers of a vector: one AVX-512 register (two of AVX2).
+const fn lanes<T>() -> usize {
+    64 / size_of::<T>()
+}
+
+impl<T: Element> Packed<T> {
+    /// `value(j, t)`: feature j of topic t.
+    pub fn new(rank: usize, features: usize, value: impl Fn(usize, usize) -> T) -> Self {
+        let n = lanes::<T>();
+        let beyond = rank % n;
+        let count = if beyond <= MOST_DOTS && features >= LONG * n { beyond } else { 0 };
+        let vectors = (rank - count).div_ceil(n);
+        // A vector that lies across two cache lines takes two loads.
+        let mut main = vec![T::default(); (features * vectors + 1) * n];
+        let begin = main.as_ptr().align_offset(64).min(n);
+        for (j, row) in
+            main[begin..].chunks_exact_mut((vectors * n).max(1)).take(features).enumerate()
+        {
+            row[..rank - count].iter_mut().enumerate().for_each(|(t, v)| *v = value(j, t));
+        }
+        let dots = (rank - count..rank).flat_map(|t| (0..features).map(move |j| (j, t)));
+        let dots = dots.map(|(j, t)| value(j, t)).collect();
+        Self { rank, features, main, begin, vectors, dots, count }
+    }
+
+    fn main(&self) -> &[T] {
+        &self.main[self.begin..]
+    }
+}
+
+/// What a k×r result of [`times`] needs as a buffer: room for the last row's vectors.
+pub fn room(k: usize, r: usize) -> usize {
+    k * r + lanes::<f32>()
+}
+
+/// X_bHᵀ (k×r) of a panel; `out` is at least [`room`] long.
+pub fn times<T: Element>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
+    if size_of::<T>() == 4 { times_in::<T, 16>(x, h, out) } else { times_in::<T, 8>(x, h, out) }
+}
+
+vectorised! {
+    fn times_in<const N: usize; T: Element>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
+        let (n, r) = (h.features, h.rank);
+        let blocks = h.vectors.div_ceil(WIDEST);
+        for (i, x) in x.chunks(GROUP * n).enumerate() {
+            let out = &mut out[i * GROUP * r..];
+            // From the last block to the first: the overhang of a row falls on the first topics
+            // of the next, which are written later.
+            let mut end = h.vectors;
+            for left in (1..=blocks).rev() {
+                let here = end.div_ceil(left);
+                end -= here;
+                let (main, out) = (&h.main()[end * N..], &mut out[end * N..]);
+                let of = (n, h.vectors * N, r);
+                match here {
+                    1 => block::<T, N, 1, FMA, WIDE>(x, main, of, out),
+                    2 => block::<T, N, 2, FMA, WIDE>(x, main, of, out),
+                    _ => block::<T, N, WIDEST, FMA, WIDE>(x, main, of, out),
+                }
+            }
+            let out = &mut out[r - h.count..];
+            match h.count {
+                0 => {}
+                1 => dots::<T, N, 1, FMA, WIDE>(x, &h.dots, n, r, out),
+                2 => dots::<T, N, 2, FMA, WIDE>(x, &h.dots, n, r, out),
+                3 => dots::<T, N, 3, FMA, WIDE>(x, &h.dots, n, r, out),
+                _ => dots::<T, N, 4, FMA, WIDE>(x, &h.dots, n, r, out),
+            }
+        }
+    }
+}
+
+/// V vectors of the topics for a group of rows, as many rows at once as the registers hold.
+#[inline(always)]
+fn block<T: Element, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
+    x: &[T],
+    h: &[T],
+    (n, p, r): (usize, usize, usize),
+    out: &mut [f64],
+) {
+    let k = x.len() / n;
+    let mut i = 0;
+    if WIDE {
+        if k == GROUP {
+            return block_rows::<T, N, V, GROUP, FMA>(x, h, (n, p, r), out);
+        }
+    } else if V == 1 {
+        while i + 4 <= k {
+            block_rows::<T, N, V, 4, FMA>(&x[i * n..], h, (n, p, r), &mut out[i * r..]);
+            i += 4;
+        }
+    } else {
+        while i + 2 <= k {
+            block_rows::<T, N, V, 2, FMA>(&x[i * n..], h, (n, p, r), &mut out[i * r..]);
+            i += 2;
+        }
+    }
+    while i < k {
+        block_rows::<T, N, V, 1, FMA>(&x[i * n..], h, (n, p, r), &mut out[i * r..]);
+        i += 1;
+    }
+}
+
+#[inline(always)]
+fn block_rows<T: Element, const N: usize, const V: usize, const R: usize, const FMA: bool>(
+    x: &[T],
+    h: &[T],
+    (n, p, r): (usize, usize, usize),
+    out: &mut [f64],
+) {
+    let mut sum = [[[T::default(); N]; V]; R];
+    let rows: [&[T]; R] = std::array::from_fn(|i| &x[i * n..][..n]);
+    for j in 0..n {
+        let h: [[T; N]; V] = load(&h[j * p..]);
+        for i in 0..R {
+            let x = rows[i][j];
+            for v in 0..V {
+                for l in 0..N {
+                    sum[i][v][l] = x.times_plus::<FMA>(h[v][l], sum[i][v][l]);
+                }
+            }
+        }
+    }
+    for i in 0..R {
+        for v in 0..V {
+            let out = &mut out[i * r + v * N..][..N];
+            for l in 0..N {
+                out[l] = sum[i][v][l].to_f64();
+            }
+        }
+    }
+}
+
+/// D topics for a group of rows, along the rows.
+#[inline(always)]
+fn dots<T: Element, const N: usize, const D: usize, const FMA: bool, const WIDE: bool>(
+    x: &[T],
+    h: &[T],
+    n: usize,
+    r: usize,
+    out: &mut [f64],
+) {
+    let k = x.len() / n;
+    let mut i = 0;
+    while WIDE && i + 4 <= k {
+        dots_of_rows::<T, N, D, 4, FMA>(&x[i * n..], h, n, r, &mut out[i * r..]);
+        i += 4;
+    }
+    while i < k {
+        dots_of_rows::<T, N, D, 1, FMA>(&x[i * n..], h, n, r, &mut out[i * r..]);
+        i += 1;
+    }
+}
+
+#[inline(always)]
+fn dots_of_rows<T: Element, const N: usize, const D: usize, const R: usize, const FMA: bool>(
+    x: &[T],
+    h: &[T],
+    n: usize,
+    r: usize,
+    out: &mut [f64],
+) {
+    let mut sum = [[[T::default(); N]; D]; R];
+    let rows: [&[T]; R] = std::array::from_fn(|i| &x[i * n..][..n]);
+    let topics: [&[T]; D] = std::array::from_fn(|d| &h[d * n..][..n]);
+    let whole = n / N * N;
+    for j in (0..whole).step_by(N) {
+        let h: [[T; N]; D] = std::array::from_fn(|d| load::<T, N, 1>(&topics[d][j..])[0]);
+        for i in 0..R {
+            let [x]: [[T; N]; 1] = load(&rows[i][j..]);
+            for d in 0..D {
+                for l in 0..N {
+                    sum[i][d][l] = x[l].times_plus::<FMA>(h[d][l], sum[i][d][l]);
+                }
+            }
+        }
+    }
+    for i in 0..R {
+        for d in 0..D {
+            let whole_part: f64 = sum[i][d].iter().map(|s| s.to_f64()).sum();
+            let rest = rows[i][whole..].iter().zip(&topics[d][whole..]);
+            out[i * r + d] = whole_part + rest.map(|(x, h)| x.to_f64() * h.to_f64()).sum::<f64>();
+        }
+    }
+}
+
+/// V vectors from the start of `values`, checked once.
+#[inline(always)]
+fn load<T: Element, const N: usize, const V: usize>(values: &[T]) -> [[T; N]; V] {
+    let values = &values[..V * N];
+    let mut vectors = [[T::default(); N]; V];
+    for v in 0..V {
+        vectors[v].copy_from_slice(&values[v * N..(v + 1) * N]);
+    }
+    vectors
+}
+
+/// Columns of WᵀX_b with whole vectors for [`add_cross`].
+pub(crate) fn padded_columns<T>(n: usize) -> usize {
+    n.next_multiple_of(lanes::<T>())
+}
+
+/// Adds WᵀX_b of a panel to `out` (r rows of [`padded_columns`] numbers); `w`: k×r; `tail`: a
+/// buffer for the last columns.
+pub(crate) fn add_cross<T: Element>(
+    x: &[T],
+    n: usize,
+    w: &[T],
+    r: usize,
+    tail: &mut Vec<T>,
+    out: &mut [T],
+) {
+    let lanes = lanes::<T>();
+    let (k, beyond) = (x.len() / n, n % lanes);
+    if beyond > 0 {
+        tail.clear();
+        tail.resize(k * lanes, T::default());
+        for (tail, x) in tail.chunks_exact_mut(lanes).zip(x.chunks_exact(n)) {
+            tail[..beyond].copy_from_slice(&x[n - beyond..]);
+        }
+    } else {
+        tail.clear();
+    }
+    if size_of::<T>() == 4 {
+        add_cross_in::<T, 16>(x, n, w, r, tail, out);
+    } else {
+        add_cross_in::<T, 8>(x, n, w, r, tail, out);
+    }
+}
+
+vectorised! {
+    fn add_cross_in<const N: usize; T: Element>(
+        x: &[T], n: usize, w: &[T], r: usize, tail: &[T], out: &mut [T],
+    ) {
+        let k = x.len() / n;
+        let p = n.next_multiple_of(N);
+        let whole = n / N;
+        let mut at = 0;
+        while at < whole {
+            let here = (whole - at).min(2);
+            let (x, out) = (&x[at * N..], &mut out[at * N..]);
+            match here {
+                1 => columns::<T, N, 1, FMA, WIDE>((x, n), w, (k, r), out, p),
+                _ => columns::<T, N, 2, FMA, WIDE>((x, n), w, (k, r), out, p),
+            }
+            at += here;
+        }
+        if !tail.is_empty() {
+            columns::<T, N, 1, FMA, WIDE>((tail, N), w, (k, r), &mut out[whole * N..], p);
+        }
+    }
+}
+
+/// V vectors of columns for all topics; the rows of `x` lie `stride` apart.
+#[inline(always)]
+fn columns<T: Element, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
+    (x, stride): (&[T], usize),
+    w: &[T],
+    (k, r): (usize, usize),
+    out: &mut [T],
+    p: usize,
+) {
+    let mut t = 0;
+    macro_rules! topics {
+        ($count:literal) => {
+            while r - t >= $count {
+                let (w, out) = (&w[t..], &mut out[t * p..]);
+                column_topics::<T, N, V, $count, FMA>((x, stride), w, (k, r), out, p);
+                t += $count;
+            }
+        };
+    }
+    // No powers of two where there is a choice: the compiler then turns the loops inside out and
+    // gathers (five times slower with 8).
+    if WIDE {
+        topics!(10);
+        topics!(5);
+        topics!(3);
+    }
+    topics!(2);
+    topics!(1);
+}
+
+#[inline(always)]
+fn column_topics<T: Element, const N: usize, const V: usize, const R: usize, const FMA: bool>(
+    (x, stride): (&[T], usize),
+    w: &[T],
+    (k, r): (usize, usize),
+    out: &mut [T],
+    p: usize,
+) {
+    let mut sum = [[[T::default(); N]; V]; R];
+    for i in 0..k {
+        let x: [[T; N]; V] = load(&x[i * stride..]);
+        let w = &w[i * r..][..R];
+        for t in 0..R {
+            for v in 0..V {
+                for l in 0..N {
+                    sum[t][v][l] = w[t].times_plus::<FMA>(x[v][l], sum[t][v][l]);
+                }
+            }
+        }
+    }
+    for t in 0..R {
+        let out = &mut out[t * p..][..V * N];
+        for v in 0..V {
+            for l in 0..N {
+                out[v * N + l] = out[v * N + l].plus(sum[t][v][l]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers, so that every order of summation gives the same in either type.
+    fn whole<T: Element>(len: usize, step: usize) -> Vec<T> {
+        (0..len).map(|i| T::from_f64(((i * step) % 11) as f64 - 3.0)).collect()
+    }
+
+    fn equal_the_plain_sums<T: Element>() {
+        for r in [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 20, 29, 50, 63, 64, 65, 130] {
+            for (k, n) in [(1, 1), (3, 5), (8, 12), (9, 70), (17, 130), (24, 129)] {
+                let (x, h) = (whole::<T>(k * n, 7), whole::<T>(n * r, 5));
+                let product = |i: usize, t: usize| -> f64 {
+                    (0..n).map(|j| x[i * n + j].to_f64() * h[j * r + t].to_f64()).sum()
+                };
+                let mut out = vec![f64::NAN; room(k, r)];
+                times(&x, &Packed::new(r, n, |j, t| h[j * r + t]), &mut out);
+                for (at, &found) in out[..k * r].iter().enumerate() {
+                    assert_eq!(found, product(at / r, at % r), "XHᵀ {k}x{n}, r = {r}");
+                }
+
+                let (w, p) = (whole::<T>(k * r, 3), padded_columns::<T>(n));
+                let mut out = vec![T::ONE; r * p];
+                add_cross(&x, n, &w, r, &mut Vec::new(), &mut out);
+                for (t, row) in out.chunks_exact(p).enumerate() {
+                    for j in 0..n {
+                        let entries = (0..k).map(|i| x[i * n + j].to_f64() * w[i * r + t].to_f64());
+                        let sum: f64 = entries.sum();
+                        assert_eq!(row[j].to_f64(), 1.0 + sum, "WᵀX {k}x{n}, r = {r}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_a_panel_equal_the_plain_sums_for_every_shape() {
+        equal_the_plain_sums::<f32>();
+        equal_the_plain_sums::<f64>();
+    }
+}
