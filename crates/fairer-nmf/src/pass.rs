@@ -8,7 +8,7 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 
-use crate::data::{GroupedData, Matrix};
+use crate::data::{Group, GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::simd::panel::{Packed, room};
 use crate::simd::products::{self, pad_rows, times, unpad_rows};
@@ -26,6 +26,8 @@ const PANEL_ROWS: usize = 64;
 const CHUNKS: usize = 16;
 /// Multiplications that make a chunk: below, its own sums cost more than its rows.
 const CHUNK_WORK: usize = 250_000;
+/// And this many for every number of its sums, which are cleared, copied and added.
+const WORK_PER_SUM: usize = 4;
 /// Multiplications below which a pass stays on one thread: waking others costs more.
 const WORTH_SHARING: usize = 4 * CHUNK_WORK;
 
@@ -65,7 +67,8 @@ struct Chunk {
 
 fn chunks<T: Element>(data: &Data<'_, T>, rank: usize) -> Vec<Chunk> {
     let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
-    let count = (work(data, rank) / CHUNK_WORK).clamp(1, CHUNKS);
+    let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
+    let count = (work(data, rank) / least).clamp(1, CHUNKS);
     let size = total.div_ceil(count).next_multiple_of(PANEL_ROWS);
     let mut chunks = Vec::new();
     for (group, g) in data.groups.iter().enumerate() {
@@ -236,11 +239,7 @@ pub(crate) fn run_generic<T: Element>(
         pieces.push((chunk, piece));
         rest = tail;
     }
-    let mut total: Vec<Statistics> = data
-        .groups
-        .iter()
-        .map(|g| Statistics { squared_norm: g.squared_norm, ..Statistics::zero(r, h.features) })
-        .collect();
+    let mut total: Vec<Option<Statistics>> = vec![None; data.groups.len()];
     // Waves bound the memory: as many chunk sums are alive as there are threads.
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
@@ -256,11 +255,18 @@ pub(crate) fn run_generic<T: Element>(
         } else {
             wave.iter_mut().map(|(c, w)| worker.run(data, c, &prepared, step, w)).collect()
         };
-        for ((chunk, _), sum) in wave.iter().zip(&sums) {
-            total[chunk.group].add(1.0, sum);
+        for ((chunk, _), sum) in wave.iter().zip(sums) {
+            match &mut total[chunk.group] {
+                Some(total) => total.add(1.0, &sum),
+                none => *none = Some(sum),
+            }
         }
     }
-    total
+    let finish = |(group, total): (&Group, Option<Statistics>)| Statistics {
+        squared_norm: group.squared_norm,
+        ..total.expect("every group has rows, so a chunk")
+    };
+    data.groups.iter().zip(total).map(finish).collect()
 }
 
 /// Chunks in flight at once: one per thread, or several each where their sums are small.
