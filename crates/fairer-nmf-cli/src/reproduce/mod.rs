@@ -18,6 +18,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::outputs::Output;
 use crate::progress::{self, Bar};
+use crate::pages::write_chart;
 use crate::terminal;
 use cells::Cells;
 use sets::Set;
@@ -87,7 +88,7 @@ fn write(settings: &Settings<'_>, store: &Store, notes: &[String]) -> Result<(),
     let curves = convergence::read(settings.out)?;
     let figures = figures::all(&ours, &paper, &curves);
     for figure in &figures {
-        put(settings.out, &format!("{}.svg", figure.stem), figure.svg.as_bytes())?;
+        write_chart(settings.out, "--out", &figure.stem, &figure.svg, true)?;
     }
     let findings = claims::judge(&ours, &paper, &curves);
     let page = page::render(&page::Content {
