@@ -95,12 +95,13 @@ fn write<T: Element>(
         return Ok(String::new());
     }
     let reference = standard.as_ref().map(|fit| fit.model.components.view());
-    let main = fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options)?;
+    let main =
+        fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options, observer)?;
     // What the page shows of the reference: intervals and the test.
     let less = AuditOptions { folds: 0, trade_off: None, ..options };
     let audited = |fit: Fit<T>| {
-        let audit =
-            fairer_nmf::audit(&data, fit.model.components.view(), &s.baselines, None, &less)?;
+        let h = fit.model.components.view();
+        let audit = fairer_nmf::audit(&data, h, &s.baselines, None, &less, observer)?;
         Ok((fit, audit))
     };
     let found = Findings {

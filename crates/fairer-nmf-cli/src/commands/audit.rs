@@ -195,7 +195,7 @@ fn measure<T: Element>(
     let start = Instant::now();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let reference = standard.as_ref().map(|s| &s.model);
-    let audits = audits(&data, audited.components.view(), &errors, reference, &options)?;
+    let audits = audits(&data, audited.components.view(), &errors, reference, &options, bar)?;
     let seconds = Seconds {
         read: loaded.seconds,
         baselines: baseline_time,
@@ -207,6 +207,7 @@ fn measure<T: Element>(
     outcome.seconds = seconds;
     outcome.seed = seed;
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
+    outcome.warnings.extend(audits.unfinished());
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.run.quiet && !files.to_stdout() {
         terminal::print(&export::table(&outcome))?;
@@ -224,6 +225,9 @@ fn measure<T: Element>(
         report::of_audit(&subject, &data, &outcome, &audits, model, standard)
     });
     let written = files.write(&outcome, page)?;
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
     if !written.is_empty() {
         bar.note(&format!("wrote {}", written.join(", ")));
     }

@@ -94,7 +94,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         notes: vec![LABELS.to_owned()],
     };
     let report = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
-    pages.write(&report)?;
+    let written = pages.write(&report)?;
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
     if !args.run.quiet {
         terminal::print(&format!(
             "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"

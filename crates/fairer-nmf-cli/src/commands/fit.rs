@@ -148,6 +148,9 @@ fn fit_matrix<T: Element>(
         let report = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
         written.extend(pages.write(&report)?);
     }
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
     if !written.is_empty() {
         bar.note(&format!("wrote {}", written.join(", ")));
     }
@@ -211,10 +214,14 @@ pub(crate) fn page<T: Element>(
     let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let reference = compared.standard.as_ref().map(|s| &s.model);
-    let audits = audits(data, model.components.view(), &baselines, reference, &options)?;
+    let audits = audits(data, model.components.view(), &baselines, reference, &options, bar)?;
     bar.finish();
+    let missing = audits.unfinished();
+    missing.iter().for_each(|warning| bar.warn(warning));
     let (main, standard) = compared.timed();
-    Ok(report::of_audit(subject, data, outcome, &audits, Some(main), standard))
+    let mut report = report::of_audit(subject, data, outcome, &audits, Some(main), standard);
+    report.warnings.extend(missing);
+    Ok(report)
 }
 
 /// The files that were asked for.
