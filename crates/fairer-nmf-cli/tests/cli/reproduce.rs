@@ -51,6 +51,11 @@ fn a_quick_run_writes_everything_and_finds_what_is_not_left_to_chance() {
     }
     assert!(!page.contains("src=\"http") && !page.contains("<script"), "not self-contained");
 
+    let tables = place.read("r/reproduction.md");
+    assert!(tables.contains("| Synthetic 1 | 3–9 | 2 | 10 | "), "{tables}");
+    assert!(tables.contains("\n| 8 | holds | yes: "), "{tables}");
+    assert!(tables.contains("\n| 12 | not evaluated | no numbers | no numbers |"), "{tables}");
+
     let csv = place.read("r/results.csv");
     let values = values(&csv);
     assert!(values.values().all(|trials| trials.len() == 2));
