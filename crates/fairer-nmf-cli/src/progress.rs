@@ -123,8 +123,9 @@ impl Bar {
         *stage = Stage { prefix, limits, ..Stage::default() };
     }
 
-    /// Which work of several comes next.
+    /// Which work of several comes next; a bar that was taken away comes back.
     pub(crate) fn next_work(&self, prefix: &str) {
+        self.bar.reset();
         *self.lock() = Stage { prefix: format!("{prefix}: "), ..Stage::default() };
     }
 
