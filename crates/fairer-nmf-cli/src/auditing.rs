@@ -2,13 +2,14 @@
 //! compared with.
 
 use fairer_nmf::{
-    AuditOptions, AuditReport, Element, GroupedData, Model, Parameters, Refit, TradeOffOptions,
-    audit,
+    AuditOptions, AuditReport, Element, GroupedData, Model, Parameters, Progress, Refit,
+    TradeOffOptions, audit,
 };
 use ndarray::ArrayView2;
 
 use crate::args::AuditArgs;
 use crate::failure::Failure;
+use crate::progress::Bar;
 
 /// A dictionary's audit, and the reference's.
 pub(crate) struct Audits {
@@ -62,11 +63,31 @@ pub(crate) fn audits<T: Element>(
     baselines: &[f64],
     standard: Option<&Model>,
     options: &AuditOptions,
+    bar: &Bar,
 ) -> Result<Audits, Failure> {
     let reference = standard.map(|s| s.components.view());
-    let main = audit(data, components, baselines, reference, options)?;
+    let observer = |p: &Progress<'_>| bar.observe(p);
+    bar.next_work("audit");
+    let main = audit(data, components, baselines, reference, options, &observer)?;
     // What the page shows of the reference: intervals and the test.
     let less = AuditOptions { folds: 0, trade_off: None, refit: None, ..options.clone() };
-    let standard = reference.map(|h| audit(data, h, baselines, None, &less)).transpose()?;
+    bar.next_work("audit of standard NMF");
+    let standard =
+        reference.map(|h| audit(data, h, baselines, None, &less, &observer)).transpose()?;
     Ok(Audits { main, standard })
+}
+
+impl Audits {
+    /// What a stop has left out, in a sentence.
+    pub(crate) fn unfinished(&self) -> Option<String> {
+        let mut parts: Vec<&str> = self.main.unfinished.iter().map(|part| part.name()).collect();
+        if self.standard.as_ref().is_some_and(|audit| !audit.unfinished.is_empty()) {
+            parts.push("intervals and test of standard NMF");
+        }
+        let parts = match parts.split_last()? {
+            (last, []) => (*last).to_owned(),
+            (last, others) => format!("{} and {last}", others.join(", ")),
+        };
+        Some(format!("the audit was stopped before it was done: it has no {parts}"))
+    }
 }

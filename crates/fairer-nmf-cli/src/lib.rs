@@ -17,6 +17,7 @@ mod load;
 mod meaning;
 mod outcome;
 mod outputs;
+mod pages;
 mod progress;
 mod report;
 mod reproduce;

@@ -82,7 +82,8 @@ struct Stage {
 enum Kind {
     #[default]
     None,
-    Baselines,
+    /// Baselines, or a part of an audit.
+    Counted(&'static str),
     Fit,
 }
 
@@ -122,6 +123,12 @@ impl Bar {
         *stage = Stage { prefix, limits, ..Stage::default() };
     }
 
+    /// Which work of several comes next; a bar that was taken away comes back.
+    pub(crate) fn next_work(&self, prefix: &str) {
+        self.bar.reset();
+        *self.lock() = Stage { prefix: format!("{prefix}: "), ..Stage::default() };
+    }
+
     /// A note on standard error, above the bar.
     pub(crate) fn note(&self, text: &str) {
         if self.chatty {
@@ -151,36 +158,39 @@ impl Bar {
                 if stopped() {
                     self.cut_baselines.store(true, Ordering::SeqCst);
                 }
-                self.baselines(done, total);
+                self.counted("baselines", done, total);
             }
             Progress::Iteration { restart, restarts, iteration, worst_loss, .. } => {
                 self.iteration(restart, restarts, iteration, worst_loss);
             }
+            Progress::Audit { part, done, total } => self.counted(part.name(), done, total),
         }
         if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn baselines(&self, done: usize, total: usize) {
+    /// So many of so many, with the time that is left.
+    pub(crate) fn counted(&self, what: &'static str, done: usize, total: usize) {
         if self.bar.is_hidden() {
             return;
         }
         let mut stage = self.lock();
-        if stage.kind != Kind::Baselines {
-            stage.kind = Kind::Baselines;
+        if stage.kind != Kind::Counted(what) {
+            stage.kind = Kind::Counted(what);
             stage.since = Some(Instant::now());
             self.bar.set_style(style("{spinner} [{bar:16}] {elapsed} {wide_msg}"));
             self.bar.set_length(total as u64);
+            self.bar.enable_steady_tick(Duration::from_millis(100));
         }
         let elapsed = stage.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
         let left = match done {
             0 => String::new(),
             _ => format!(
                 ", about {} left",
-                terminal::duration(elapsed / done as f64 * (total - done) as f64)
+                terminal::duration(elapsed / done as f64 * total.saturating_sub(done) as f64)
             ),
         };
         self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{}baselines {done}/{total}{left}", stage.prefix));
+        self.bar.set_message(format!("{}{what} {done}/{total}{left}", stage.prefix));
     }
 
     fn iteration(&self, restart: usize, restarts: usize, iteration: usize, worst_loss: f64) {

@@ -37,7 +37,7 @@ pub(crate) fn of_audit<'a, T: Element>(
     audits: &Audits,
     model: Option<Timed<'a>>,
     standard: Option<Timed<'a>>,
-) -> String {
+) -> page::Report {
     let names = Names::new(outcome, standard.is_some());
     let main = Audited { name: &names.main, audit: &audits.main };
     let standard_name = names.standard.as_deref();
@@ -46,7 +46,7 @@ pub(crate) fn of_audit<'a, T: Element>(
         timed.map(|(model, seconds)| Fitted { name, model, seconds })
     };
     let fits = [standard_name.and_then(|name| fitted(name, standard)), fitted(&names.main, model)];
-    let report = page::Report {
+    page::Report {
         subtitle: format!("{} of rank {}", names.main, outcome.rank),
         settings: settings(outcome, model.map(|(model, _)| model)),
         models: library::models(standard_name, main),
@@ -67,8 +67,7 @@ pub(crate) fn of_audit<'a, T: Element>(
         })),
         warnings: outcome.warnings.clone(),
         ..about(subject, data)
-    };
-    page::render_html(&report)
+    }
 }
 
 /// The page of a sweep: every rank, and the largest one in detail.
@@ -76,7 +75,7 @@ pub(crate) fn of_sweep<T: Element>(
     subject: &Subject<'_>,
     data: &GroupedData<'_, T>,
     sweep: &Sweep,
-) -> String {
+) -> page::Report {
     let rank = sweep.records.iter().map(|r| r.rank).max().unwrap_or(0);
     // The page compares its first model with its last.
     let order = ["standard", "mu", "am"];
@@ -111,7 +110,7 @@ pub(crate) fn of_sweep<T: Element>(
         total_error: None,
     };
     let names = data.groups().iter().map(|g| g.name.as_str());
-    let report = page::Report {
+    page::Report {
         subtitle: format!(
             "Ranks {}; section 1 shows rank {rank}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
@@ -137,8 +136,7 @@ pub(crate) fn of_sweep<T: Element>(
         }),
         warnings: sweep.warnings.clone(),
         ..about(subject, data)
-    };
-    page::render_html(&report)
+    }
 }
 
 fn series(sweep: &Sweep, method: &str, group: &str) -> page::RankSeries {

@@ -3,7 +3,7 @@
 use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::{Element, Evaluation, Group, GroupedData};
+use fairer_nmf::{AuditOptions, Element, Evaluation, Group, GroupIntervals, GroupedData};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -65,6 +65,52 @@ fn evaluate_view<T: Element>(
         Errors::Relative(shares) => shares.iter().zip(&norms).map(|(e, n)| e * n).collect(),
     };
     Ok((norms, fairer_nmf::evaluate(&data, h.view(), w, &errors)?))
+}
+
+/// Ends of the bootstrap intervals: one array of low and high of the relative error and of the
+/// loss per group.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn intervals<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    components: PyReadonlyArray2<'py, f64>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    baselines: Vec<f64>,
+    normalize: bool,
+    draws_level_seed: (usize, f64, u64),
+    threads: usize,
+) -> PyResult<Vec<[f64; 4]>> {
+    let (draws, level, seed) = draws_level_seed;
+    let groups = Groups::of(Some(groups));
+    let scaling = Scaling::of(normalize, None);
+    let h = components.as_array().to_owned();
+    let w = representation.as_ref().map(|w| w.as_array());
+    // The intervals alone, by way of the audit, which can be stopped.
+    let options = AuditOptions {
+        draws,
+        level,
+        seed,
+        permutations: 0,
+        folds: 0,
+        trade_off: None,
+        ..AuditOptions::default()
+    };
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |observer: &fairer_nmf::Observer<'_>| {
+            let data = grouped(&view, groups.as_ref(), scaling)?;
+            let h = in_scaled_features(h, &data);
+            fairer_nmf::audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
+        };
+        let found = run(py, threads, None, task)?.map_err(to_python)?;
+        let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);
+        let ends = |g: &GroupIntervals| {
+            [g.relative_error.low, g.relative_error.high, g.loss.low, g.loss.high]
+        };
+        Ok(groups.iter().map(ends).collect())
+    })
 }
 
 /// The library's dictionary lives in scaled features, Python's in the original ones.

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::audit::evaluate;
+    use super::audit::{evaluate, intervals};
     #[pymodule_export]
     use super::data::_data_pointer;
     #[pymodule_export]
@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::report::audit_page;
+    use super::report::{audit_charts, audit_page};
     use super::*;
 
     #[pymodule_init]

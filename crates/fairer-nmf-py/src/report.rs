@@ -13,7 +13,9 @@ use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, Audited, Fitted, setting};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// The name of the audited dictionary on the page.
 const MODEL: &str = "Your dictionary";
@@ -50,13 +52,50 @@ pub fn audit_page<'py>(
     representation: Option<PyReadonlyArray2<'py, f64>>,
     settings: PageSettings,
 ) -> PyResult<String> {
+    let report = audited(py, x, groups, components, representation, settings)?;
+    Ok(page::render_html(&report))
+}
+
+/// A file's name and its bytes.
+type File<'py> = (String, Bound<'py, PyBytes>);
+
+/// The charts of the page as files, SVG and PNG.
+#[pyfunction]
+pub fn audit_charts<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    components: PyReadonlyArray2<'py, f64>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    settings: PageSettings,
+) -> PyResult<Vec<File<'py>>> {
+    const PIXELS_PER_UNIT: f32 = 3.0;
+    let report = audited(py, x, groups, components, representation, settings)?;
+    let mut files = Vec::new();
+    for (stem, svg) in page::charts(&report) {
+        let png = page::png::render(&svg, PIXELS_PER_UNIT)
+            .map_err(|e| PyRuntimeError::new_err(format!("cannot draw {stem}.png: {e}")))?;
+        files.push((format!("{stem}.svg"), PyBytes::new(py, svg.as_bytes())));
+        files.push((format!("{stem}.png"), PyBytes::new(py, &png)));
+    }
+    Ok(files)
+}
+
+fn audited<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    components: PyReadonlyArray2<'py, f64>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    settings: PageSettings,
+) -> PyResult<page::Report> {
     let groups = Groups::of(Some(groups));
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
-            write(&view, groups.as_ref(), h, w, &settings, observer)
+            find(&view, groups.as_ref(), h, w, &settings, observer)
         };
         run(py, settings.threads, None, task)?.map_err(to_python)
     })
@@ -70,14 +109,14 @@ struct Findings<T> {
     global_bound: Option<f64>,
 }
 
-fn write<T: Element>(
+fn find<T: Element>(
     view: &View<'_, T>,
     groups: Option<&Groups>,
     h: Array2<f64>,
     w: Option<ArrayView2<'_, f64>>,
     s: &PageSettings,
     observer: &Observer<'_>,
-) -> fairer_nmf::Result<String> {
+) -> fairer_nmf::Result<page::Report> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
     let h = in_scaled_features(h, &data);
     let options = AuditOptions {
@@ -92,15 +131,16 @@ fn write<T: Element>(
     let standard = s.compare.then(|| standard(&data, h.nrows(), s, observer)).transpose()?;
     if standard.as_ref().is_some_and(|fit| fit.model.status == Status::Stopped) {
         // Nobody sees this: the exception that stopped the fit is raised instead.
-        return Ok(String::new());
+        return Ok(page::Report::default());
     }
     let reference = standard.as_ref().map(|fit| fit.model.components.view());
-    let main = fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options)?;
+    let main =
+        fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options, observer)?;
     // What the page shows of the reference: intervals and the test.
     let less = AuditOptions { folds: 0, trade_off: None, ..options };
     let audited = |fit: Fit<T>| {
-        let audit =
-            fairer_nmf::audit(&data, fit.model.components.view(), &s.baselines, None, &less)?;
+        let h = fit.model.components.view();
+        let audit = fairer_nmf::audit(&data, h, &s.baselines, None, &less, observer)?;
         Ok((fit, audit))
     };
     let found = Findings {
@@ -108,7 +148,7 @@ fn write<T: Element>(
         reference: standard.map(audited).transpose()?,
         global_bound: fairer_nmf::global_bound(&data, h.nrows(), &s.baselines).value,
     };
-    Ok(page::render_html(&report(&data, &found, s)))
+    Ok(report(&data, &found, s))
 }
 
 /// Standard NMF of the same rank, against the same baselines.

@@ -53,6 +53,7 @@ fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
 enum News {
     Baselines { done: usize, total: usize },
     Iteration { restart: usize, restarts: usize, iteration: usize, worst_loss: f64 },
+    Audit { done: usize, total: usize },
 }
 
 impl From<&Progress<'_>> for News {
@@ -62,6 +63,7 @@ impl From<&Progress<'_>> for News {
             Progress::Iteration { restart, restarts, iteration, worst_loss, .. } => {
                 Self::Iteration { restart, restarts, iteration, worst_loss }
             }
+            Progress::Audit { done, total, .. } => Self::Audit { done, total },
         }
     }
 }
@@ -102,6 +104,9 @@ impl Shared {
             }
             News::Iteration { restart, restarts, iteration, worst_loss } => {
                 listener.call1(py, ("fit", restart, restarts, iteration, 0, worst_loss))?
+            }
+            News::Audit { done, total } => {
+                listener.call1(py, ("audit", 0, 1, done, total, f64::NAN))?
             }
         };
         Ok(())

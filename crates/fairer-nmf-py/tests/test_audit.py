@@ -1,9 +1,13 @@
 """Audits of any dictionary."""
 
+import signal
+import threading
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.optimize import nnls
 from sklearn.decomposition import NMF
 
@@ -97,6 +101,68 @@ def test_the_page_shows_a_pair_as_it_is(data):
     ]
     worst = f"{100 * result.worst:.1f}"
     assert worst in pages[0] and worst not in pages[1]
+
+
+def test_intervals_are_in_the_table_where_they_were_asked_for(data):
+    X, groups = data
+    plain = audit(X, H=X[:4], sensitive_features=groups)
+    assert not any("low" in column for column in plain.by_group)
+    table = audit(X, H=X[:4], sensitive_features=groups, draws=999, level=0.9).by_group
+    assert list(table.columns[-4:]) == [
+        "relative_error_low", "relative_error_high", "loss_low", "loss_high",
+    ]  # fmt: skip
+    pd.testing.assert_frame_equal(table[plain.by_group.columns], plain.by_group)
+    W = np.array([nnls(X[:4].T, x)[0] for x in X])
+    for g, row in table.iterrows():
+        assert row["relative_error_low"] < row["relative_error"] < row["relative_error_high"]
+        shift = row["relative_error"] - row["loss"]
+        assert row["loss_low"] == pytest.approx(row["relative_error_low"] - shift)
+        assert row["loss_high"] == pytest.approx(row["relative_error_high"] - shift)
+        # SciPy's percentile bootstrap, with its own draws.
+        rows = groups == g
+        squares = ((X - W @ X[:4])[rows] ** 2).sum(axis=1), (X[rows] ** 2).sum(axis=1)
+        scipys = stats.bootstrap(
+            squares, lambda e, x, axis: np.sqrt(e.sum(axis) / x.sum(axis)), paired=True,
+            vectorized=True, n_resamples=9999, confidence_level=0.9, method="percentile",
+            random_state=0,
+        ).confidence_interval  # fmt: skip
+        width = scipys.high - scipys.low
+        assert row["relative_error_low"] == pytest.approx(scipys.low, abs=0.15 * width)
+        assert row["relative_error_high"] == pytest.approx(scipys.high, abs=0.15 * width)
+    with pytest.raises(ValueError, match="level"):
+        audit(X, H=X[:4], sensitive_features=groups, draws=10, level=1.5)
+
+
+def test_charts_are_saved_as_svg_and_png(data, tmp_path):
+    X, groups = data
+    result = audit(X, H=X[:4], sensitive_features=groups)
+    few = {"draws": 50, "permutations": 50, "folds": 2}
+    files = result.save_charts(tmp_path / "charts", **few)
+    stems = {path.stem for path in files}
+    assert {"1-who-pays", "2-is-it-real", "3-trade-off", "6-topic-use"} <= stems
+    assert len(files) == 2 * len(stems)
+    for path in files:
+        content = path.read_bytes()
+        if path.suffix == ".png":
+            assert content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) > 5000
+            assert int.from_bytes(content[16:20], "big") >= 1000
+        else:
+            assert content.startswith(b"<svg")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        result.save_charts(tmp_path / "charts", **few)
+    assert result.save_charts(tmp_path / "charts", overwrite=True, **few) == files
+
+
+def test_ctrl_c_stops_an_audit(data):
+    X, groups = data
+    result = audit(X, H=X[:4], sensitive_features=groups)
+    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        # Days of folds and draws.
+        result.to_html(draws=50, permutations=2_000_000_000)
+    assert time.monotonic() - begin < 60, "it went on"
 
 
 def test_intersections(data):

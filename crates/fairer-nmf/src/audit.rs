@@ -8,6 +8,7 @@ mod held_out;
 mod individuals;
 mod permutation;
 mod report;
+mod steps;
 mod topics;
 mod trade_off;
 
@@ -18,6 +19,7 @@ pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
+pub use steps::AuditPart;
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 

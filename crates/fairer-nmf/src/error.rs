@@ -102,6 +102,9 @@ pub enum Error {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// The observer asked to stop before there was a result.
+    #[error("stopped before there was a result")]
+    Stopped,
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -192,12 +192,22 @@ pub enum Progress<'a> {
         /// The largest of them.
         worst_loss: f64,
     },
+    /// An audit is at work.
+    Audit {
+        /// On which part.
+        part: crate::AuditPart,
+        /// Steps of the part done.
+        done: usize,
+        /// Steps of the part in all.
+        total: usize,
+    },
 }
 
-/// The observer of a fit: called once an iteration, possibly from several threads.
+/// The observer of a fit or an audit: called once an iteration or step, possibly from several
+/// threads.
 pub type Observer<'a> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Sync + 'a;
 
-/// An observer that says nothing and never stops a fit.
+/// An observer that says nothing and never stops anything.
 pub fn silent(_: &Progress<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

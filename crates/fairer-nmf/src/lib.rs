@@ -42,7 +42,7 @@ mod update;
 mod weights;
 
 pub use audit::{
-    AuditOptions, AuditReport, Bootstrap, Chance, Evaluation, GroupAudit, GroupChances,
+    AuditOptions, AuditPart, AuditReport, Bootstrap, Chance, Evaluation, GroupAudit, GroupChances,
     GroupChange, GroupIntervals, HeldOut, HeldOutGroup, Individuals, Interval, Permutation, Refit,
     Topic, TopicFeature, TopicMatch, TradeOff, TradeOffOptions, TradeOffPoint, Verdict, audit,
     audit_pair, bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate,

@@ -3,14 +3,17 @@
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// What has to stand still for a run to have converged, group by group.
+/// What has to stand still for a run to have converged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// |Δ‖X_ℓ − W_ℓH‖| relative to itself: the paper's text.
+    /// |Δ‖X_ℓ − W_ℓH‖| relative to itself, in every group: the paper's text.
     Error,
-    /// |Δg_ℓ| relative to |g_ℓ|: the published code. Misbehaves near zero loss.
+    /// |Δg_ℓ| relative to |g_ℓ|, in every group: the published code. Misbehaves near zero loss.
     Loss,
+    /// |Δ‖X − WH‖| relative to itself, all groups together: the published code of standard NMF.
+    /// Blind to groups that trade places while their sum stands still.
+    Total,
 }
 
 /// The rules that end a run.
@@ -85,6 +88,11 @@ impl Measured {
     pub fn worst(&self) -> f64 {
         self.losses.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
+
+    /// ‖X − WH‖.
+    fn total_error(&self) -> f64 {
+        self.errors.iter().map(|e| e * e).sum::<f64>().sqrt()
+    }
 }
 
 impl Stopping {
@@ -94,15 +102,37 @@ impl Stopping {
 
     /// Whether every group stands still between two iterations, or is settled.
     pub(crate) fn met(&self, before: &Measured, now: &Measured) -> bool {
+        // `<=` so that what is fitted exactly, with 0 before and after, stands still.
+        let still = |old: f64, new: f64| (new - old).abs() <= self.tolerance * old.abs();
         (0..now.losses.len()).all(|l| {
             let settled = self.relative_error_below.is_some_and(|t| now.relative_errors[l] < t)
                 || self.loss_below.is_some_and(|t| now.losses[l] < t);
-            let (old, new) = match self.change {
-                Change::Error => (before.errors[l], now.errors[l]),
-                Change::Loss => (before.losses[l], now.losses[l]),
-            };
-            // `<=` so that a group fitted exactly, with 0 before and after, stands still.
-            settled || (new - old).abs() <= self.tolerance * old.abs()
+            settled
+                || match self.change {
+                    Change::Error => still(before.errors[l], now.errors[l]),
+                    Change::Loss => still(before.losses[l], now.losses[l]),
+                    Change::Total => still(before.total_error(), now.total_error()),
+                }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_stands_still_while_groups_trade_places() {
+        let measured = |errors: [f64; 2]| Measured {
+            errors: errors.to_vec(),
+            relative_errors: errors.to_vec(),
+            losses: errors.to_vec(),
+        };
+        let (before, now) = (measured([3.0, 4.0]), measured([4.0, 3.0]));
+        let met = |change| Stopping { change, ..Stopping::default() }.met(&before, &now);
+        assert!(met(Change::Total));
+        assert!(!met(Change::Error) && !met(Change::Loss));
+        let moved = measured([3.0, 4.1]);
+        assert!(!Stopping { change: Change::Total, ..Stopping::default() }.met(&before, &moved));
     }
 }

@@ -1,11 +1,14 @@
 //! Laws of the audit.
 
 use fairer_nmf::{
-    AuditOptions, AuditReport, Baseline, GroupedData, Method, Parameters, Refit, Stopping,
-    TradeOffOptions, audit, bootstrap, bootstrap_refit, evaluate, fit, held_out, permutation_test,
-    permutation_test_refit, silent, synthetic, trade_off,
+    AuditOptions, AuditPart, AuditReport, Baseline, GroupedData, Method, Observer, Parameters,
+    Progress, Refit, Stopping, TradeOffOptions, audit, bootstrap, bootstrap_refit, evaluate, fit,
+    held_out, permutation_test, permutation_test_refit, silent, synthetic, trade_off,
 };
 use ndarray::{Array2, array, s};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// SplitMix64, the tests' own: uniform numbers on [0, 1).
 fn uniform(state: &mut u64) -> f64 {
@@ -183,6 +186,11 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
 }
 
 fn full(threads: usize) -> AuditReport {
+    watched(threads, &silent)
+}
+
+/// All parts, on so many threads.
+fn watched(threads: usize, observer: &Observer<'_>) -> AuditReport {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let (x, labels) = problem();
@@ -200,7 +208,7 @@ fn full(threads: usize) -> AuditReport {
             ..AuditOptions::default()
         };
         let (h, reference) = (model.components.view(), Some(other.components.view()));
-        audit(&data, h, &baselines, reference, &options).unwrap()
+        audit(&data, h, &baselines, reference, &options, observer).unwrap()
     })
 }
 
@@ -213,6 +221,59 @@ fn same_seed_same_audit_for_any_number_of_threads_and_through_json() {
     assert_eq!(back.options, one.options);
     assert_eq!(back.groups[2].name, one.groups[2].name);
     assert!((back.worst_loss - one.worst_loss).abs() < 1e-15);
+}
+
+#[test]
+fn every_part_tells_its_steps_to_the_end() {
+    let seen: Mutex<Vec<(AuditPart, usize, usize)>> = Mutex::default();
+    let report = watched(2, &|progress| {
+        let Progress::Audit { part, done, total } = *progress else {
+            return ControlFlow::Continue(());
+        };
+        let mut seen = seen.lock().unwrap();
+        if seen.last().is_none_or(|last| last.0 != part) {
+            seen.push((part, 0, total));
+        }
+        let last = seen.last_mut().unwrap();
+        assert!(last.2 == total && done <= total, "{part:?}: {done} of {total}");
+        last.1 = last.1.max(done);
+        ControlFlow::Continue(())
+    });
+    assert!(report.unfinished.is_empty());
+    let seen = seen.into_inner().unwrap();
+    let steps: Vec<usize> = seen.iter().map(|&(_, _, total)| total).collect();
+    // Draws, draws, folds of three groups, both ways along three points, draws, draws and one.
+    assert_eq!(steps, [300, 300, 15, 6, 12, 7]);
+    assert!(seen.iter().all(|&(_, done, total)| done == total), "{seen:?}");
+}
+
+#[test]
+fn a_stop_keeps_what_is_finished_and_names_the_rest() {
+    use AuditPart::{HeldOut, Intervals, Permutation, RefitIntervals, RefitPermutation, TradeOff};
+    let whole = full(1);
+    let all = [Intervals, Permutation, HeldOut, TradeOff, RefitIntervals, RefitPermutation];
+    for (i, &last) in all.iter().enumerate() {
+        // Stops in the middle of a part, for good.
+        let stopped = AtomicBool::new(false);
+        let report = watched(2, &|progress| {
+            if matches!(*progress, Progress::Audit { part, done, .. } if part == last && done >= 1)
+            {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            match stopped.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        assert_eq!(report.unfinished, all[i..]);
+        assert_eq!(report.bootstrap, whole.bootstrap.clone().filter(|_| i > 0));
+        assert_eq!(report.permutation, whole.permutation.clone().filter(|_| i > 1));
+        assert_eq!(report.held_out, whole.held_out.clone().filter(|_| i > 2));
+        assert_eq!(report.trade_off, whole.trade_off.clone().filter(|_| i > 3));
+        assert_eq!(report.bootstrap_refit, whole.bootstrap_refit.clone().filter(|_| i > 4));
+        assert_eq!(report.permutation_refit, None);
+        assert_eq!((&report.groups, &report.topics), (&whole.groups, &whole.topics));
+    }
 }
 
 #[test]
@@ -273,7 +334,7 @@ fn edges_do_not_break_an_audit() {
         let (h, other) = (random(4, 5, 8), random(2, 5, 9));
         let baselines = vec![0.0; groups];
         let reference = Some(other.view());
-        let report = audit(&data, h.view(), &baselines, reference, &options).unwrap();
+        let report = audit(&data, h.view(), &baselines, reference, &options, &silent).unwrap();
         assert!(report.groups.iter().all(|g| g.small && g.loss.is_finite()));
         assert_eq!(report.topic_matches.as_ref().unwrap().len(), 2);
         let held = report.held_out.as_ref().unwrap();

@@ -7,6 +7,7 @@ use fairer_nmf::{
     AuditReport, Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
     estimate_baselines, global_bound,
 };
+use fairer_nmf_report::Report;
 use ndarray::Array2;
 
 use super::topics::load_model;
@@ -22,7 +23,8 @@ use crate::fitting::{self, fit_standard};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
-use crate::outputs::{self, Output};
+use crate::outputs::Output;
+use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
 use crate::terminal;
@@ -58,6 +60,10 @@ pub(crate) struct AuditArgs {
     /// Write a page for people
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<String>,
+
+    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    charts: Option<String>,
 
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
@@ -98,14 +104,13 @@ struct Audited {
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let given = &args.dictionary;
-    let named = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
     let read = [&given.model, &given.components].into_iter().flatten();
     let inputs: Vec<&str> = read.chain([&args.data.data]).map(String::as_str).collect();
-    outputs::check_distinct(&inputs, &named)?;
-    let files = Files {
-        json: Output::claim_if("--json", args.json.as_deref(), args.force)?,
-        page: Output::claim_if("--report", args.report.as_deref(), args.force)?,
-    };
+    pages::check_distinct(&inputs, &[("--json", args.json.as_deref())], report, charts)?;
+    let pages = Pages::claim(report, charts, args.force)?;
+    let files =
+        Files { pages, json: Output::claim_if("--json", args.json.as_deref(), args.force)? };
 
     let (loaded, audited) = match (&given.model, &given.components) {
         (Some(path), _) => of_model(args, path, &bar)?,
@@ -164,7 +169,7 @@ fn measure<T: Element>(
         check_rank(&data, rank, "the rank of the dictionary")?;
     }
     let fitted = audited.model.as_ref().map(|m| &m.parameters);
-    let trade_off = files.json.is_some() || files.page.is_some();
+    let trade_off = files.json.is_some() || files.pages.are_wanted();
     let options = auditing::options(&args.audit, fitted, trade_off, args.solver.seed)?;
     files.reserve(data.groups().len())?;
 
@@ -190,7 +195,7 @@ fn measure<T: Element>(
     let start = Instant::now();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let reference = standard.as_ref().map(|s| &s.model);
-    let audits = audits(&data, audited.components.view(), &errors, reference, &options)?;
+    let audits = audits(&data, audited.components.view(), &errors, reference, &options, bar)?;
     let seconds = Seconds {
         read: loaded.seconds,
         baselines: baseline_time,
@@ -202,12 +207,13 @@ fn measure<T: Element>(
     outcome.seconds = seconds;
     outcome.seed = seed;
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
+    outcome.warnings.extend(audits.unfinished());
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.run.quiet && !files.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
-    let page = files.page.is_some().then(|| {
+    let page = files.pages.are_wanted().then(|| {
         let subject = Subject {
             title: format!("{} by group", report::short_name(loaded.dataset.path())),
             features: &loaded.dataset.features,
@@ -219,6 +225,9 @@ fn measure<T: Element>(
         report::of_audit(&subject, &data, &outcome, &audits, model, standard)
     });
     let written = files.write(&outcome, page)?;
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
     if !written.is_empty() {
         bar.note(&format!("wrote {}", written.join(", ")));
     }
@@ -312,21 +321,21 @@ fn outcome<T: Element>(
 /// The files that were asked for.
 struct Files {
     json: Option<Output>,
-    page: Option<Output>,
+    pages: Pages,
 }
 
 impl Files {
     /// Whether standard output is taken, so that the table has to go.
     fn to_stdout(&self) -> bool {
-        [&self.json, &self.page].into_iter().flatten().any(Output::is_stdout)
+        self.pages.to_stdout() || self.json.as_ref().is_some_and(Output::is_stdout)
     }
 
     fn reserve(&mut self, groups: usize) -> Result<(), Failure> {
         self.json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 16) + groups * 2048))?;
-        self.page.as_mut().map_or(Ok(()), |page| page.reserve(1 << 20))
+        self.pages.reserve()
     }
 
-    fn write(self, outcome: &Outcome, page: Option<String>) -> Result<Vec<String>, Failure> {
+    fn write(self, outcome: &Outcome, page: Option<Report>) -> Result<Vec<String>, Failure> {
         let mut written = Vec::new();
         if let Some(json) = self.json {
             if !json.is_stdout() {
@@ -334,9 +343,8 @@ impl Files {
             }
             json.write(&outcome.to_json())?;
         }
-        if let (Some(output), Some(page)) = (self.page, page) {
-            written.push(output.shown().to_owned());
-            output.write(page.as_bytes())?;
+        if let Some(page) = page {
+            written.extend(self.pages.write(&page)?);
         }
         Ok(written)
     }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::fitting::{self, fit_and_compare};
 use crate::input::{self, Missing, Precision, ReadOptions};
 use crate::load::{AnyMatrix, Loaded, Scaling};
-use crate::outputs::Output;
+use crate::pages::Pages;
 use crate::progress::{self, Bar};
 use crate::report::Subject;
 use crate::terminal::{self, STRONG, styled};
@@ -32,6 +32,10 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: String,
 
+    /// Write the charts of the page into this folder too, as SVG and PNG; made if it is not there
+    #[arg(long, value_name = "FOLDER")]
+    charts: Option<String>,
+
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -50,9 +54,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let page = std::path::Path::new(&args.out).join("demo-report.html");
     let page = page.display().to_string();
-    // The demo may replace its own page.
-    let mut output = Output::claim("--out", &page, true)?;
-    output.reserve(1 << 20)?;
+    // The demo may replace its own page and charts.
+    let mut pages = Pages::claim_as("--out", Some(&page), args.charts.as_deref(), true)?;
+    pages.reserve()?;
 
     let start = Instant::now();
     let options = ReadOptions {
@@ -89,8 +93,11 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         min_group_size: 0,
         notes: vec![LABELS.to_owned()],
     };
-    let html = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
-    output.write(html.as_bytes())?;
+    let report = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
+    let written = pages.write(&report)?;
+    if progress::stopped() {
+        return fitting::stopped(&written);
+    }
     if !args.run.quiet {
         terminal::print(&format!(
             "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
+use fairer_nmf_report::Report;
 
 use crate::args::{
     AuditArgs, BaselineArgs, DataArgs, GroupArgs, MethodName, Normalize, RunArgs, SolverArgs,
@@ -13,7 +14,8 @@ use crate::fitting::{self, Compared, fit_and_compare};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome::{DataFacts, Outcome, Seconds};
-use crate::outputs::{self, Output};
+use crate::outputs::Output;
+use crate::pages::{self, Pages};
 use crate::progress::{self, Bar};
 use crate::report::{self, Subject};
 use crate::terminal;
@@ -64,6 +66,10 @@ pub(crate) struct FitArgs {
     /// Write a page for people
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<String>,
+
+    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    charts: Option<String>,
 
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
@@ -127,12 +133,11 @@ fn fit_matrix<T: Element>(
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
-    let report = outputs.report.take();
-    let mut written = outputs.write(&compared, &outcome)?;
+    let (mut written, pages) = outputs.write(&compared, &outcome)?;
     if progress::stopped() {
         return fitting::stopped(&written);
     }
-    if let Some(output) = report {
+    if pages.are_wanted() {
         let title = format!("{} by group", report::short_name(loaded.dataset.path()));
         let subject = Subject {
             title,
@@ -140,9 +145,11 @@ fn fit_matrix<T: Element>(
             min_group_size: args.audit.min_group_size,
             notes: dataset.notes.clone(),
         };
-        let html = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
-        written.push(output.shown().to_owned());
-        output.write(html.as_bytes())?;
+        let report = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
+        written.extend(pages.write(&report)?);
+    }
+    if progress::stopped() {
+        return fitting::stopped(&written);
     }
     if !written.is_empty() {
         bar.note(&format!("wrote {}", written.join(", ")));
@@ -200,36 +207,38 @@ pub(crate) fn page<T: Element>(
     outcome: &Outcome,
     args: &AuditArgs,
     bar: &Bar,
-) -> Result<String, Failure> {
+) -> Result<Report, Failure> {
     bar.stage("auditing for the report");
     let model = &compared.fit.model;
     let parameters = &model.parameters;
     let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let reference = compared.standard.as_ref().map(|s| &s.model);
-    let audits = audits(data, model.components.view(), &baselines, reference, &options)?;
+    let audits = audits(data, model.components.view(), &baselines, reference, &options, bar)?;
     bar.finish();
+    let missing = audits.unfinished();
+    missing.iter().for_each(|warning| bar.warn(warning));
     let (main, standard) = compared.timed();
-    Ok(report::of_audit(subject, data, outcome, &audits, Some(main), standard))
+    let mut report = report::of_audit(subject, data, outcome, &audits, Some(main), standard);
+    report.warnings.extend(missing);
+    Ok(report)
 }
 
 /// The files that were asked for.
 struct Outputs {
     model: Option<Output>,
     json: Option<Output>,
-    report: Option<Output>,
+    pages: Pages,
 }
 
 impl Outputs {
     fn claim(args: &FitArgs) -> Result<Self, Failure> {
-        let outputs = [
-            ("--model", args.model.as_deref()),
-            ("--json", args.json.as_deref()),
-            ("--report", args.report.as_deref()),
-        ];
-        outputs::check_distinct(&[&args.data.data], &outputs)?;
+        let outputs = [("--model", args.model.as_deref()), ("--json", args.json.as_deref())];
+        let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
+        pages::check_distinct(&[&args.data.data], &outputs, report, charts)?;
         let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.force);
-        Ok(Self { model: claim(0)?, json: claim(1)?, report: claim(2)? })
+        let pages = Pages::claim(report, charts, args.force)?;
+        Ok(Self { model: claim(0)?, json: claim(1)?, pages })
     }
 
     /// Makes sure of room for what is likely to come.
@@ -240,21 +249,21 @@ impl Outputs {
         if let Some(json) = &mut self.json {
             json.reserve(groups * 512)?;
         }
-        self.report.as_mut().map_or(Ok(()), |report| report.reserve(1 << 20))
+        self.pages.reserve()
     }
 
     /// Whether standard output is taken, so that the table has to go.
     fn to_stdout(&self) -> bool {
-        let files = [&self.model, &self.json, &self.report];
-        files.into_iter().flatten().any(Output::is_stdout)
+        let files = [&self.model, &self.json];
+        self.pages.to_stdout() || files.into_iter().flatten().any(Output::is_stdout)
     }
 
-    /// Writes model and JSON, and tells the names of the files.
+    /// Writes model and JSON, and tells the names of the files; the pages come later.
     fn write<T: Element>(
         self,
         compared: &Compared<T>,
         outcome: &Outcome,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<(Vec<String>, Pages), Failure> {
         let mut written = Vec::new();
         if let Some(output) = self.model {
             if !output.is_stdout() {
@@ -268,6 +277,6 @@ impl Outputs {
             }
             output.write(&outcome.to_json())?;
         }
-        Ok(written)
+        Ok((written, self.pages))
     }
 }

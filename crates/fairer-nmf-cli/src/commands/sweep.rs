@@ -16,7 +16,8 @@ use crate::fitting;
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome;
-use crate::outputs::{self, Output};
+use crate::outputs::Output;
+use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
 use crate::terminal::{self, PLAIN, STRONG, Table, styled};
@@ -68,6 +69,10 @@ pub(crate) struct SweepArgs {
     /// Write a page for people
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<String>,
+
+    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    charts: Option<String>,
 
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
@@ -128,14 +133,15 @@ pub(crate) struct Record {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    let files = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
-    outputs::check_distinct(&[&args.data.data], &files)?;
+    let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
+    let json = [("--json", args.json.as_deref())];
+    pages::check_distinct(&[&args.data.data], &json, report, charts)?;
+    let pages = Pages::claim(report, charts, args.force)?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
-    let page = Output::claim_if("--report", args.report.as_deref(), args.force)?;
     let loaded = load::load(&args.data, Some(&args.groups), &bar)?;
     match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => sweep(args, &loaded, matrix, json, page, &bar),
-        AnyMatrix::F64(matrix) => sweep(args, &loaded, matrix, json, page, &bar),
+        AnyMatrix::F32(matrix) => sweep(args, &loaded, matrix, json, pages, &bar),
+        AnyMatrix::F64(matrix) => sweep(args, &loaded, matrix, json, pages, &bar),
     }
 }
 
@@ -144,7 +150,7 @@ fn sweep<T: Element>(
     loaded: &Loaded,
     matrix: Matrix<'_, T>,
     mut json: Option<Output>,
-    mut page: Option<Output>,
+    mut pages: Pages,
     bar: &Bar,
 ) -> Result<(), Failure> {
     let scaling = match args.solver.normalize {
@@ -159,7 +165,7 @@ fn sweep<T: Element>(
     let methods = methods(&args.methods);
     let count = ranks.len() * trials * methods.len() * data.groups().len();
     json.as_mut().map_or(Ok(()), |json| json.reserve(count * 512))?;
-    page.as_mut().map_or(Ok(()), |page| page.reserve(1 << 20))?;
+    pages.reserve()?;
     let mut sweep = Sweep {
         ranks: ranks.clone(),
         methods: methods.iter().map(|&m| meaning::method(m, args.solver.update).name()).collect(),
@@ -197,7 +203,8 @@ fn sweep<T: Element>(
     sweep.warnings.extend(unfinished(&sweep.records, data.groups().len()));
 
     loaded.dataset.notes.iter().for_each(|note| bar.note(note));
-    if !args.run.quiet && ![&json, &page].into_iter().flatten().any(Output::is_stdout) {
+    let to_stdout = pages.to_stdout() || json.as_ref().is_some_and(Output::is_stdout);
+    if !args.run.quiet && !to_stdout {
         let what = export::dimensions(data.rows(), data.features(), data.groups().len());
         terminal::print(&table(&sweep, &what))?;
     }
@@ -209,7 +216,7 @@ fn sweep<T: Element>(
         }
         json.write(&outcome::json(&sweep))?;
     }
-    if let Some(page) = page {
+    if pages.are_wanted() {
         let dataset = &loaded.dataset;
         let subject = Subject {
             title: format!("{}: which rank?", report::short_name(dataset.path())),
@@ -217,8 +224,7 @@ fn sweep<T: Element>(
             min_group_size: args.min_group_size,
             notes: dataset.notes.clone(),
         };
-        written.push(page.shown().to_owned());
-        page.write(report::of_sweep(&subject, &data, &sweep).as_bytes())?;
+        written.extend(pages.write(&report::of_sweep(&subject, &data, &sweep))?);
     }
     if progress::stopped() {
         return fitting::stopped(&written);

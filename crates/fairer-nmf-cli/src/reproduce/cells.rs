@@ -61,15 +61,17 @@ impl Cells {
         self.get(key).map(|cell| cell.mean)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &Cell)> {
-        self.0.iter()
-    }
-
     /// The ranks of a data set that were run.
     pub(super) fn ranks(&self, dataset: &str) -> Vec<usize> {
         let ranks: BTreeSet<usize> =
             self.0.keys().filter(|key| key.0 == dataset).map(|key| key.4).collect();
         ranks.into_iter().collect()
+    }
+
+    /// The cells of a data set that others have too, with theirs.
+    pub(super) fn beside(&self, others: &Self, dataset: &str) -> Vec<(Key, Cell, Cell)> {
+        let of_set = self.0.iter().filter(|(key, _)| key.0 == dataset);
+        of_set.filter_map(|(key, cell)| Some((*key, *cell, others.get(*key)?))).collect()
     }
 
     /// Only those where `others` has one too.

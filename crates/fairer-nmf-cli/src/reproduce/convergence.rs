@@ -8,7 +8,7 @@ use fairer_nmf::{
     Baseline, Estimate, Method, Status, Stopping, WeightRule, estimate_baselines, fit,
 };
 
-use super::sets::{SETS, Set};
+use super::sets::{Part, SETS, Set};
 use super::trials::{observe, one_thread_each, papers_parameters};
 use super::{Settings, put};
 use crate::commands::mean_and_sd;
@@ -62,6 +62,11 @@ fn study(
 ) -> Result<Vec<Curve>, Failure> {
     let held = set.hold(settings)?;
     let data = held.grouped()?;
+    let what = match set.part {
+        Part::Synthetic1 => "convergence on synthetic 1, trial",
+        _ => "convergence on synthetic 2, trial",
+    };
+    bar.counted(what, 0, trials);
     let finished: Mutex<Vec<(usize, Histories)>> = Mutex::default();
     let stopping = Stopping { tolerance: 0.0, max_iterations: ITERATIONS, ..Stopping::default() };
     one_thread_each(trials, |trial| {
@@ -82,7 +87,7 @@ fn study(
         let mut finished = finished.lock().map_err(|_| Failure::failed("a trial failed"))?;
         finished.push((trial, histories));
         let done = finished.len();
-        bar.stage(&format!("{}, convergence: {done} of {trials} trials", set.title));
+        bar.counted(what, done, trials);
         Ok(())
     })?;
     let mut finished = finished.into_inner().map_err(|_| Failure::failed("a trial failed"))?;

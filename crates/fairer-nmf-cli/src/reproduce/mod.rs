@@ -1,9 +1,10 @@
 //! The paper's experiments (arXiv 2411.09847) with this program, beside the paper's numbers.
 //!
 //! [`sets`] has the data, [`trials`] runs them, [`store`] keeps what is finished, [`cells`] holds
-//! mean and spread of ours and of the paper's; [`claims`], [`figures`] and [`page`] say what came
-//! out.
+//! mean and spread of ours and of the paper's; [`claims`], [`cause`], [`figures`], [`page`] and [`tables`] say
+//! what came out.
 
+mod cause;
 mod cells;
 mod claims;
 mod convergence;
@@ -11,12 +12,14 @@ mod figures;
 mod page;
 mod sets;
 mod store;
+mod tables;
 mod trials;
 
 use std::path::Path;
 
 use crate::failure::Failure;
 use crate::outputs::Output;
+use crate::pages::write_chart;
 use crate::progress::{self, Bar};
 use crate::terminal;
 use cells::Cells;
@@ -55,10 +58,11 @@ pub(crate) fn run(settings: &Settings<'_>, bar: &Bar) -> Result<(), Failure> {
     })?;
     let mut store = Store::open(settings.out, settings.seed)?;
     let mut notes = Vec::new();
-    for &part in settings.parts {
+    for (i, &part) in settings.parts.iter().enumerate() {
         if progress::stopped() {
             break;
         }
+        bar.next_work(&format!("{}/{}", i + 1, settings.parts.len()));
         let Some(set) = Set::of(part) else {
             convergence::run(settings, bar)?;
             continue;
@@ -87,7 +91,7 @@ fn write(settings: &Settings<'_>, store: &Store, notes: &[String]) -> Result<(),
     let curves = convergence::read(settings.out)?;
     let figures = figures::all(&ours, &paper, &curves);
     for figure in &figures {
-        put(settings.out, &format!("{}.svg", figure.stem), figure.svg.as_bytes())?;
+        write_chart(settings.out, "--out", &figure.stem, &figure.svg, true)?;
     }
     let findings = claims::judge(&ours, &paper, &curves);
     let page = page::render(&page::Content {
@@ -99,6 +103,8 @@ fn write(settings: &Settings<'_>, store: &Store, notes: &[String]) -> Result<(),
         settings,
     });
     put(settings.out, "reproduction.html", page.as_bytes())?;
+    let tables = tables::render(&ours, &paper, &findings, &curves);
+    put(settings.out, "reproduction.md", tables.as_bytes())?;
     if !settings.quiet {
         terminal::print(&claims::summary(&findings))?;
         let page = settings.out.join("reproduction.html");

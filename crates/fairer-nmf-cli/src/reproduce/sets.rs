@@ -3,7 +3,8 @@
 use fairer_nmf::{GroupedData, synthetic};
 use ndarray::Array2;
 
-use super::{Part, Settings};
+pub(super) use super::Part;
+use super::Settings;
 use crate::failure::Failure;
 use crate::input::{self, Missing, Precision, ReadOptions, newsgroups};
 use crate::load::{AnyMatrix, Loaded, Scaling};
@@ -15,6 +16,8 @@ pub(super) struct Set {
     /// In files, as in the paper's.
     pub key: &'static str,
     pub title: &'static str,
+    /// What the bar counts.
+    pub trials: &'static str,
     /// As the library sorts them.
     pub groups: &'static [&'static str],
     pub most: usize,
@@ -31,6 +34,7 @@ pub(super) const SETS: [Set; 4] = [
         part: Part::Synthetic1,
         key: "ortho1",
         title: "Synthetic 1",
+        trials: "Synthetic 1, trial",
         groups: &["High rank", "Low rank"],
         most: 9,
         quick: &[3, 6, 9],
@@ -41,6 +45,7 @@ pub(super) const SETS: [Set; 4] = [
         part: Part::Synthetic2,
         key: "ortho2",
         title: "Synthetic 2",
+        trials: "Synthetic 2, trial",
         groups: &["Group 1", "Group 2", "Group 3"],
         most: 6,
         quick: &[1, 3, 6],
@@ -51,6 +56,7 @@ pub(super) const SETS: [Set; 4] = [
         part: Part::HeartDisease,
         key: "hd",
         title: "Heart Disease",
+        trials: "Heart Disease, trial",
         groups: &["female", "male"],
         most: 10,
         quick: &[2, 5, 10],
@@ -61,6 +67,7 @@ pub(super) const SETS: [Set; 4] = [
         part: Part::Newsgroups,
         key: "20n",
         title: "20 Newsgroups",
+        trials: "20 Newsgroups, trial",
         groups: &["Computer", "Politics", "Recreation", "Religion", "Sale", "Science"],
         most: 20,
         quick: &[2, 20],

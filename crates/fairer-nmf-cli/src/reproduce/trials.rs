@@ -15,7 +15,6 @@ use super::sets::Set;
 use super::store::{Row, Store};
 use crate::failure::Failure;
 use crate::progress::{self, Bar};
-use crate::terminal;
 
 /// Runs what is not finished yet.
 pub(super) fn run(
@@ -32,10 +31,9 @@ pub(super) fn run(
     if jobs.is_empty() {
         return Ok(());
     }
-    bar.stage(&format!("{}: reading", set.title));
     let held = set.hold(settings)?;
     let data = held.grouped()?;
-    let begin = Instant::now();
+    bar.counted(set.trials, 0, jobs.len());
     let shared = Mutex::new((store, 0));
     one_thread_each(jobs.len(), |i| {
         let (rank, trial) = jobs[i];
@@ -48,10 +46,7 @@ pub(super) fn run(
         let mut shared = shared.lock().map_err(|_| Failure::failed("a trial failed"))?;
         shared.0.add(rows)?;
         shared.1 += 1;
-        let (done, all) = (shared.1, jobs.len());
-        let left = begin.elapsed().as_secs_f64() / done as f64 * (all - done) as f64;
-        let left = terminal::duration(left);
-        bar.stage(&format!("{}: {done} of {all} trials, about {left} left", set.title));
+        bar.counted(set.trials, shared.1, jobs.len());
         Ok(())
     })
 }
@@ -154,9 +149,11 @@ fn one_trial(
         rows.push(row("standard_per_group", "error_percent", name, percent));
     }
     let rule = papers_rule(set);
+    // The published standard NMF knows no groups: it watches the error of all data together.
+    let together = Stopping { change: Change::Total, ..estimate.stopping };
     let mu_rule = Stopping { max_iterations: set.mu_iterations, ..rule };
     let methods = [
-        ("standard", Method::Standard { update: Update::Mu }, estimate.stopping),
+        ("standard", Method::Standard { update: Update::Mu }, together),
         ("fairer_am", Method::am(), rule),
         ("fairer_mu", Method::mu(), mu_rule),
     ];

@@ -4,7 +4,7 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::Place;
+use crate::support::{BY_SEX, HEART, Place};
 
 /// A fit that would take days: multiplicative updates never stand still.
 fn long_fit(place: &Place, more: &[&str]) -> Child {
@@ -75,6 +75,55 @@ fn the_second_ctrl_c_ends_at_once_and_leaves_nothing_behind() {
     // The first may have been heard in time to write; half a file is never there.
     let files = place.files();
     assert!(files.iter().all(|f| ["fit.json", "long.csv"].contains(&f.as_str())), "{files:?}");
+}
+
+/// Statistics that would take days, started right after a quick fit.
+fn long_audit(place: &Place, command: &str, more: &[&str]) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+        .args([command, HEART])
+        .args(BY_SEX)
+        .args(["--draws", "100", "--permutations", "100", "--refit", "1000000000"])
+        .args(more)
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
+    let place = Place::new();
+    let options = ["--rank", "2", "--model", "m.safetensors", "--report", "r.html"];
+    let child = long_audit(&place, "fit", &options);
+    let start = Instant::now();
+    while !place.has("m.safetensors") && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("warning: the audit was stopped before it was done: it has no "), "{err}");
+    assert!(err.ends_with("error: stopped; wrote m.safetensors, r.html\n"), "{err}");
+    assert_eq!(output.status.code(), Some(1));
+    let page = place.read("r.html");
+    assert!(page.contains("the audit was stopped before it was done"));
+    assert!(page.contains("permutation test with refits"), "the page names what is missing");
+    assert!(page.contains("What are the topics?") && page.trim_end().ends_with("</html>"));
+    assert_eq!(place.files(), ["m.safetensors", "r.html"]);
+
+    let options = ["--model", "m.safetensors", "--json", "a.json", "--no-compare"];
+    let child = long_audit(&place, "audit", &options);
+    std::thread::sleep(Duration::from_secs(4));
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.ends_with("error: stopped; wrote a.json\n"), "{err}");
+    let json = place.json("a.json");
+    let unfinished = json["audit"]["unfinished"].as_array().unwrap();
+    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(json["audit"]["permutation_refit"].is_null() && json["worst_loss"].is_number());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The real binary on real files: what it prints, writes, refuses, and with which exit code.
 
 mod bad_input;
+mod charts;
 mod commands;
 mod formats;
 mod help;

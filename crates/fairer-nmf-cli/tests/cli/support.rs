@@ -46,6 +46,35 @@ impl Place {
         fs::read_to_string(self.0.path().join(name)).unwrap()
     }
 
+    /// Width and height of a PNG, after a look at its signature, its end and its size.
+    #[cfg(feature = "png")]
+    pub fn png_size(&self, name: &str) -> (u32, u32) {
+        let png = fs::read(self.0.path().join(name)).unwrap();
+        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "{name} is no PNG");
+        assert!(png.ends_with(b"IEND\xaeB`\x82"), "{name} has no end");
+        assert!(png.len() > 5_000, "{name} has {} bytes: nothing is drawn", png.len());
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        (number(16), number(20))
+    }
+
+    /// Checks that a chart is there in every format, and that nothing is squeezed.
+    pub fn has_chart(&self, stem: &str) {
+        let svg = self.read(&format!("{stem}.svg"));
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{stem}");
+        #[cfg(feature = "png")]
+        {
+            let (width, height) = self.png_size(&format!("{stem}.png"));
+            let side = |name: &str| {
+                let at = svg.find(name).unwrap() + name.len();
+                svg[at..].split('"').next().unwrap().parse::<f64>().unwrap()
+            };
+            let expected = |side: f64| (3.0 * side).ceil() as u32;
+            let sides = (expected(side(" width=\"")), expected(side(" height=\"")));
+            assert_eq!((width, height), sides, "{stem}");
+            assert!(width >= 1000 && height >= 200, "{stem}: {width} by {height}");
+        }
+    }
+
     pub fn json(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).unwrap()
     }

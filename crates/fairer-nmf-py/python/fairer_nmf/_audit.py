@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import os
+import pathlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +34,9 @@ class Audit:
     ----------
     by_group : pandas.DataFrame
         One row per group: `rows`, `norm` ‖X_g‖, `baseline_error` E_g, `relative_error`
-        ‖X_g − W_g H‖/‖X_g‖ and `loss` (‖X_g − W_g H‖ − E_g)/‖X_g‖.
+        ‖X_g − W_g H‖/‖X_g‖ and `loss` (‖X_g − W_g H‖ − E_g)/‖X_g‖. Where the audit had `draws`,
+        also the ends of their bootstrap intervals: `relative_error_low`, `relative_error_high`,
+        `loss_low` and `loss_high`.
     worst : float
         The largest loss.
     worst_group : str
@@ -118,23 +122,71 @@ class Audit:
         str
             The page.
         """
-        X, groups, H, W, settings = self._subject
-        return _core.audit_page(
-            X,
-            groups,
-            H,
-            W,
-            {
-                **settings,
-                "title": title,
-                "draws": _data.count("draws", draws, least=0),
-                "permutations": _data.count("permutations", permutations, least=0),
-                "folds": _data.count("folds", folds, least=0),
-                "compare": bool(compare),
-                "level": _data.number("level", level),
-                "min_group_size": _data.count("min_group_size", min_group_size, least=0),
-            },
-        )
+        settings = self._settings(draws, permutations, folds, compare, level, min_group_size)
+        X, groups, H, W, _ = self._subject
+        return _core.audit_page(X, groups, H, W, {**settings, "title": title})
+
+    def save_charts(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        draws: int = 2000,
+        permutations: int = 2000,
+        folds: int = 5,
+        compare: bool = True,
+        level: float = 0.95,
+        min_group_size: int = 0,
+        overwrite: bool = False,
+    ) -> list[pathlib.Path]:
+        """Write the charts of :meth:`to_html` into a folder, each as SVG and as PNG.
+
+        Parameters
+        ----------
+        folder : path
+            Where the files go; made if it is not there.
+        draws, permutations, folds, compare, level, min_group_size
+            As for :meth:`to_html`.
+        overwrite : bool, default=False
+            Replace charts that exist.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files.
+        """
+        settings = self._settings(draws, permutations, folds, compare, level, min_group_size)
+        place = pathlib.Path(folder)
+        place.mkdir(exist_ok=True)
+        X, groups, H, W, _ = self._subject
+        files = [
+            (place / name, content)
+            for name, content in _core.audit_charts(X, groups, H, W, settings)
+        ]
+        there = [path for path, _ in files if path.exists()]
+        if there and not overwrite:
+            raise FileExistsError(f"{there[0]} exists: give another folder, or overwrite=True")
+        for path, content in files:
+            path.write_bytes(content)
+        return [path for path, _ in files]
+
+    def _settings(
+        self,
+        draws: int,
+        permutations: int,
+        folds: int,
+        compare: bool,
+        level: float,
+        min_group_size: int,
+    ) -> _core.PageSettings:
+        return {
+            **self._subject.settings,
+            "draws": _data.count("draws", draws, least=0),
+            "permutations": _data.count("permutations", permutations, least=0),
+            "folds": _data.count("folds", folds, least=0),
+            "compare": bool(compare),
+            "level": _data.number("level", level),
+            "min_group_size": _data.count("min_group_size", min_group_size, least=0),
+        }
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every group's own baseline and its loss on top, as horizontal bars.
@@ -186,6 +238,8 @@ def audit(
     baseline: Any = "paper",
     baseline_runs: int = 5,
     normalize: str | None = None,
+    draws: int = 0,
+    level: float = 0.95,
     n_jobs: int | None = None,
     random_state: Any = 0,
 ) -> Audit:
@@ -207,10 +261,15 @@ def audit(
         Runs per group behind the baseline.
     normalize : {"features"} or None, default=None
         Measure errors with every feature scaled to unit norm over all rows.
+    draws : int, default=0
+        Bootstrap draws behind intervals of every group's error and loss, with the dictionary
+        fixed; 0 leaves the intervals out of `by_group`.
+    level : float, default=0.95
+        Level of the intervals.
     n_jobs : int, optional
         Threads; None and -1 are all.
     random_state : int, RandomState, Generator or None, default=0
-        The seed of the baseline.
+        The seed of the baseline and of the draws.
 
     Returns
     -------
@@ -285,4 +344,18 @@ def audit(
         },
         index=pd.Index(names, name="group"),
     )
+    draws = _data.count("draws", draws, least=0)
+    if draws:
+        table[["relative_error_low", "relative_error_high", "loss_low", "loss_high"]] = (
+            _core.intervals(
+                X,
+                groups,
+                H,
+                W,
+                errors,
+                settings["normalize"],
+                (draws, _data.number("level", level), settings["seed"]),
+                settings["threads"],
+            )
+        )
     return Audit(table, representation, _Subject(X, groups, H, W, settings))

@@ -123,6 +123,23 @@ def evaluate(
     scale: NDArray[np.float64] | None,
     threads: int,
 ) -> tuple[list[float], list[float], list[float], NDArray[_Float]]: ...
+def intervals(
+    x: Any,
+    groups: tuple[Sequence[str], NDArray[np.int64]],
+    components: NDArray[np.float64],
+    representation: NDArray[np.float64] | None,
+    baselines: Sequence[float],
+    normalize: bool,
+    draws_level_seed: tuple[int, float, int],
+    threads: int,
+) -> list[list[float]]: ...
+def audit_charts(
+    x: Any,
+    groups: tuple[Sequence[str], NDArray[np.int64]],
+    components: NDArray[np.float64],
+    representation: NDArray[np.float64] | None,
+    settings: PageSettings,
+) -> list[tuple[str, bytes]]: ...
 def audit_page(
     x: Any,
     groups: tuple[Sequence[str], NDArray[np.int64]],

@@ -17,11 +17,10 @@
 //! too low by a like amount: they are shifted until their median is the estimate, and the shift
 //! is reported.
 
-use super::{Evaluation, Rows, check_baselines, check_components};
+use super::steps::Steps;
+use super::{AuditPart, Evaluation, Rows, check_baselines, check_components};
 use crate::random::{Purpose, Stream};
-use crate::{
-    Baseline, Element, Error, Estimate, GroupedData, Parameters, Result, Start, fit_from, silent,
-};
+use crate::{Baseline, Element, Error, Estimate, GroupedData, Parameters, Result, Start, fit_from};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -86,6 +85,18 @@ pub fn bootstrap<T: Element>(
     level: f64,
     seed: u64,
 ) -> Result<Bootstrap> {
+    let steps = Steps::unwatched(AuditPart::Intervals);
+    fixed(data, evaluation, baselines, (draws, level, seed), &steps)
+}
+
+/// [`bootstrap`] with an observer.
+pub(super) fn fixed<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    baselines: &[f64],
+    (draws, level, seed): (usize, f64, u64),
+    steps: &Steps<'_>,
+) -> Result<Bootstrap> {
     check(draws, level)?;
     check_baselines(data, baselines)?;
     let rows = Rows::new(data, &evaluation.row_squared_errors);
@@ -98,9 +109,10 @@ pub fn bootstrap<T: Element>(
         .into_par_iter()
         .map(|b| {
             let stream = |l: usize| Stream::new(seed, Purpose::Bootstrap(b as u64), l as u64);
-            samples.iter().enumerate().map(|(l, own)| one_draw(own, stream(l))).collect()
+            let groups = samples.iter().enumerate();
+            steps.step(|| Ok(groups.map(|(l, own)| one_draw(own, stream(l))).collect()))
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let groups = data.groups().iter().enumerate().map(|(l, group)| {
         let values = sorted(by_draw.iter().map(|draw| draw[l]));
         let estimate = evaluation.relative_errors[l];
@@ -153,6 +165,19 @@ pub fn bootstrap_refit<T: Element>(
     level: f64,
     seed: u64,
 ) -> Result<Bootstrap> {
+    let steps = Steps::unwatched(AuditPart::RefitIntervals);
+    refit(data, components, evaluation, parameters, (draws, level, seed), &steps)
+}
+
+/// [`bootstrap_refit`] with an observer.
+pub(super) fn refit<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    evaluation: &Evaluation<T>,
+    parameters: &Parameters,
+    (draws, level, seed): (usize, f64, u64),
+    steps: &Steps<'_>,
+) -> Result<Bootstrap> {
     check(draws, level)?;
     check_components(data, components)?;
     let start = Start { components: Some(components.to_owned()), representation: None };
@@ -167,8 +192,11 @@ pub fn bootstrap_refit<T: Element>(
                 seed: Stream::new(seed, Purpose::Bootstrap(b as u64), u64::MAX).next_u64(),
                 ..parameters.clone()
             };
-            let fitted = fit_from(&drawn, &parameters, &start, &silent)?;
-            Ok(fitted.model.groups.iter().map(|g| (g.relative_error, g.loss)).collect())
+            steps.step(|| {
+                let fitted = fit_from(&drawn, &parameters, &start, &|_| steps.tell())?;
+                steps.go_on()?;
+                Ok(fitted.model.groups.iter().map(|g| (g.relative_error, g.loss)).collect())
+            })
         })
         .collect::<Result<_>>()?;
     let shifted = |values: Vec<f64>, estimate: f64| {

@@ -13,10 +13,11 @@
 //! says that sharing helps the group: its own samples alone do not teach it as good a dictionary.
 //! A group of one row has no held-out baseline.
 
-use super::{Evaluation, best_rows, errors_by_group, standard};
+use super::steps::Steps;
+use super::{AuditPart, Evaluation, best_rows, errors_by_group, standard};
 use crate::dictionary::Dictionary;
 use crate::random::{Purpose, Stream};
-use crate::{Element, Error, GroupedData, Result, fit, silent};
+use crate::{Element, Error, GroupedData, Parameters, Result, fit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,24 @@ pub fn held_out<T: Element>(
     runs: usize,
     seed: u64,
 ) -> Result<HeldOut> {
+    watched(data, evaluation, folds, runs, seed, &Steps::unwatched(AuditPart::HeldOut))
+}
+
+/// Folds of all groups together: the steps of [`watched`].
+pub(super) fn count<T: Element>(data: &GroupedData<'_, T>, folds: usize) -> usize {
+    let of_group = |rows: usize| if rows < 2 { 0 } else { folds.min(rows) };
+    data.groups().iter().map(|g| of_group(g.rows.len())).sum()
+}
+
+/// [`held_out`] with an observer.
+pub(super) fn watched<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    folds: usize,
+    runs: usize,
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<HeldOut> {
     if folds < 2 {
         return Err(Error::Parameter {
             name: "folds",
@@ -82,7 +101,8 @@ pub fn held_out<T: Element>(
                 .map(|fold| {
                     let seed = Stream::new(seed, Purpose::HeldOut(l as u64, 1 + fold as u64), 0)
                         .next_u64();
-                    one_fold(data, &rows, (fold, folds), rank, runs, seed)
+                    let parameters = standard(rank, runs, seed);
+                    steps.step(|| one_fold(data, &rows, (fold, folds), &parameters, steps))
                 })
                 .collect::<Result<_>>()?;
             // N_ℓ² is positive by validation.
@@ -99,9 +119,8 @@ fn one_fold<T: Element>(
     data: &GroupedData<'_, T>,
     rows: &[usize],
     (fold, folds): (usize, usize),
-    rank: usize,
-    runs: usize,
-    seed: u64,
+    parameters: &Parameters,
+    steps: &Steps<'_>,
 ) -> Result<f64> {
     let part = |held: bool| -> Vec<usize> {
         let chosen = rows.iter().enumerate().filter(|(i, _)| (i % folds == fold) == held);
@@ -120,7 +139,8 @@ fn one_fold<T: Element>(
         return Ok(held.squared_norm());
     }
     let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
-    let fitted = fit(&rest, &standard(rank, runs, seed), &silent)?;
+    let fitted = fit(&rest, parameters, &|_| steps.tell())?;
+    steps.go_on()?;
     let h = Dictionary::from_components(fitted.model.components.view());
     let w = best_rows(&held, &h);
     Ok(errors_by_group(&held, &h, &w)[0].iter().sum())

@@ -20,9 +20,10 @@
 //! groups' losses already pulled together. `adjusted` is Holm's (1979) correction over the groups,
 //! for readers who look at the smallest p of many.
 
-use super::{Evaluation, Rows, standard};
+use super::steps::Steps;
+use super::{AuditPart, Evaluation, Rows, standard};
 use crate::random::{Purpose, Stream};
-use crate::{Element, Error, GroupedData, Result, fit, silent};
+use crate::{Element, Error, GroupedData, Result, fit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,17 @@ pub fn permutation_test<T: Element>(
     draws: usize,
     seed: u64,
 ) -> Result<Permutation> {
+    fixed(data, evaluation, draws, seed, &Steps::unwatched(AuditPart::Permutation))
+}
+
+/// [`permutation_test`] with an observer.
+pub(super) fn fixed<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    draws: usize,
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<Permutation> {
     check_draws(draws)?;
     let rows = Rows::new(data, &evaluation.row_squared_errors);
     let statistic = |set: &[usize]| {
@@ -80,8 +92,11 @@ pub fn permutation_test<T: Element>(
     let observed: Vec<f64> = data.groups().iter().map(|g| statistic(&g.rows)).collect();
     let by_draw: Vec<Vec<f64>> = (0..draws)
         .into_par_iter()
-        .map(|b| shuffled(data, b, seed).iter().map(|(_, rows)| statistic(rows)).collect())
-        .collect();
+        .map(|b| {
+            let groups = || shuffled(data, b, seed);
+            steps.step(|| Ok(groups().iter().map(|(_, rows)| statistic(rows)).collect()))
+        })
+        .collect::<Result<_>>()?;
     let found = chances(&observed, &by_draw).into_iter();
     let groups = found.map(|relative_error| GroupChances { relative_error, loss: None }).collect();
     Ok(Permutation { draws, refit: false, groups })
@@ -100,31 +115,42 @@ pub fn permutation_test_refit<T: Element>(
     draws: usize,
     seed: u64,
 ) -> Result<Permutation> {
+    let steps = Steps::unwatched(AuditPart::RefitPermutation);
+    refit(data, evaluation, (rank, runs), draws, seed, &steps)
+}
+
+/// [`permutation_test_refit`] with an observer; it takes one step more than draws.
+pub(super) fn refit<T: Element>(
+    data: &GroupedData<'_, T>,
+    evaluation: &Evaluation<T>,
+    (rank, runs): (usize, usize),
+    draws: usize,
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<Permutation> {
     check_draws(draws)?;
     let rows = Rows::new(data, &evaluation.row_squared_errors);
     // The observed groups are draw 0: treated like every other.
     let all: Vec<Vec<(f64, f64)>> = (0..=draws)
         .into_par_iter()
         .map(|b| {
-            let groups = match b {
+            let groups: Vec<_> = match b {
                 0 => data.groups().iter().map(|g| (g.name.clone(), g.rows.clone())).collect(),
                 b => shuffled(data, b - 1, seed),
             };
-            groups
-                .into_iter()
-                .enumerate()
-                .map(|(l, (name, set))| {
-                    if set.iter().all(|&row| rows.squared_norms[row] <= 0.0) {
-                        return Ok((0.0, 0.0));
-                    }
-                    let error = rows.relative_error(&set);
-                    let alone = data.regrouped(vec![(name, set)])?;
-                    let purpose = Purpose::Permutation(b as u64);
-                    let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
-                    let fitted = fit(&alone, &standard(rank, runs, seed), &silent)?;
-                    Ok((error, error - fitted.model.groups[0].relative_error))
-                })
-                .collect::<Result<Vec<_>>>()
+            let one = |(l, (name, set)): (usize, (String, Vec<usize>))| {
+                if set.iter().all(|&row| rows.squared_norms[row] <= 0.0) {
+                    return Ok((0.0, 0.0));
+                }
+                let error = rows.relative_error(&set);
+                let alone = data.regrouped(vec![(name, set)])?;
+                let purpose = Purpose::Permutation(b as u64);
+                let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
+                let fitted = fit(&alone, &standard(rank, runs, seed), &|_| steps.tell())?;
+                steps.go_on()?;
+                Ok((error, error - fitted.model.groups[0].relative_error))
+            };
+            steps.step(|| groups.into_iter().enumerate().map(one).collect::<Result<Vec<_>>>())
         })
         .collect::<Result<_>>()?;
     let of = |pick: fn(&(f64, f64)) -> f64| {

@@ -1,11 +1,12 @@
 //! The whole audit in one call: every part of this module, as plain data for a page or a file.
 
+use super::steps::Parts;
 use super::{
-    Bootstrap, HeldOut, Individuals, Permutation, Topic, TopicMatch, TradeOff, TradeOffOptions,
-    bootstrap, bootstrap_refit, compare_individuals, describe_topics, evaluate, held_out, is_small,
-    match_topics, permutation_test, permutation_test_refit, trade_off,
+    AuditPart, Bootstrap, HeldOut, Individuals, Permutation, Topic, TopicMatch, TradeOff,
+    TradeOffOptions, bootstrap, compare_individuals, describe_topics, evaluate, held_out, is_small,
+    match_topics, permutation, trade_off,
 };
-use crate::{Element, GroupedData, Parameters, Result};
+use crate::{Element, GroupedData, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,7 @@ pub struct GroupAudit {
     pub small: bool,
 }
 
-/// Everything an audit found; parts that were not asked for are absent.
+/// Everything an audit found; parts that were not asked for, or stopped, are absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditReport {
     /// Number of topics r.
@@ -114,6 +115,9 @@ pub struct AuditReport {
     pub topics: Vec<Topic>,
     /// How the topics moved against the reference's.
     pub topic_matches: Option<Vec<TopicMatch>>,
+    /// Parts that were asked for and are absent because the observer stopped them.
+    #[serde(default)]
+    pub unfinished: Vec<AuditPart>,
     /// What was asked for.
     pub options: AuditOptions,
 }
@@ -124,6 +128,10 @@ pub struct AuditReport {
 /// every group ([`estimate_baselines`](crate::estimate_baselines) or a model's); `reference` is
 /// the dictionary to compare with, usually that of standard NMF. The trade-off curve begins at
 /// the reference where it has the same rank.
+///
+/// `observer` hears of every step as [`Progress::Audit`](crate::Progress::Audit). Once it asks to
+/// stop, what is finished is kept, and the parts that are not are named in
+/// [`AuditReport::unfinished`].
 ///
 /// # Errors
 /// Factors or baselines that do not fit the data, or options outside their range.
@@ -142,6 +150,7 @@ pub struct AuditReport {
 ///     &baselines,
 ///     Some(standard.components.view()),
 ///     &AuditOptions { draws: 200, permutations: 200, ..AuditOptions::default() },
+///     &silent,
 /// )?;
 /// println!("{} pays most", report.groups[report.worst_group].name);
 /// # Ok::<(), fairer_nmf::Error>(())
@@ -152,8 +161,9 @@ pub fn audit<T: Element>(
     baselines: &[f64],
     reference: Option<ArrayView2<'_, f64>>,
     options: &AuditOptions,
+    observer: &Observer<'_>,
 ) -> Result<AuditReport> {
-    audit_pair(data, components, None, baselines, reference, options)
+    audit_pair(data, components, None, baselines, reference, options, observer)
 }
 
 /// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
@@ -168,6 +178,7 @@ pub fn audit_pair<T: Element>(
     baselines: &[f64],
     reference: Option<ArrayView2<'_, f64>>,
     options: &AuditOptions,
+    observer: &Observer<'_>,
 ) -> Result<AuditReport> {
     let o = options;
     let rank = components.nrows();
@@ -187,33 +198,43 @@ pub fn audit_pair<T: Element>(
         })
         .collect();
 
-    let bootstrap = (o.draws > 0)
-        .then(|| bootstrap(data, &found, baselines, o.draws, o.level, o.seed))
-        .transpose()?;
-    let permutation = (o.permutations > 0)
-        .then(|| permutation_test(data, &found, o.permutations, o.seed))
-        .transpose()?;
-    let refit = o.refit.as_ref();
-    let bootstrap_refit = refit
-        .filter(|r| r.draws > 0)
-        .map(|r| bootstrap_refit(data, components, &found, &r.parameters, r.draws, o.level, o.seed))
-        .transpose()?;
-    let permutation_refit = refit
-        .filter(|r| r.permutations > 0)
-        .map(|r| {
-            permutation_test_refit(data, &found, rank, o.baseline_runs, r.permutations, o.seed)
-        })
-        .transpose()?;
-    let held_out = (o.folds > 0)
-        .then(|| held_out(data, &found, o.folds, o.baseline_runs, o.seed))
-        .transpose()?;
+    let mut parts = Parts { observer, unfinished: Vec::new() };
+    let some = |count: usize| (count > 0).then_some(count);
+    let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
+        bootstrap::fixed(data, &found, baselines, (o.draws, o.level, o.seed), steps)
+    })?;
+    let permutation = parts.run(AuditPart::Permutation, some(o.permutations), |steps| {
+        permutation::fixed(data, &found, o.permutations, o.seed, steps)
+    })?;
+    let folds = some(o.folds).map(|folds| held_out::count(data, folds));
+    let held_out = parts.run(AuditPart::HeldOut, folds, |steps| {
+        held_out::watched(data, &found, o.folds, o.baseline_runs, o.seed, steps)
+    })?;
     let starts: Vec<_> =
         reference.filter(|h| h.nrows() == rank).into_iter().chain([components]).collect();
-    let trade_off = o
-        .trade_off
-        .as_ref()
-        .map(|options| trade_off(data, &starts, baselines, options))
-        .transpose()?;
+    let curve = o.trade_off.unwrap_or_default();
+    let runs = o.trade_off.map(|curve| trade_off::count(data, starts.len(), &curve));
+    let trade_off = parts.run(AuditPart::TradeOff, runs, |steps| {
+        trade_off::watched(data, &starts, baselines, &curve, steps)
+    })?;
+    let (bootstrap_refit, permutation_refit) = match &o.refit {
+        None => (None, None),
+        Some(r) => (
+            parts.run(AuditPart::RefitIntervals, some(r.draws), |steps| {
+                let draws = (r.draws, o.level, o.seed);
+                bootstrap::refit(data, components, &found, &r.parameters, draws, steps)
+            })?,
+            // The groups as they are come on top of the random ones.
+            parts.run(
+                AuditPart::RefitPermutation,
+                some(r.permutations).map(|draws| draws + 1),
+                |steps| {
+                    let size = (rank, o.baseline_runs);
+                    permutation::refit(data, &found, size, r.permutations, o.seed, steps)
+                },
+            )?,
+        ),
+    };
     let individuals = reference
         .map(|h| {
             evaluate(data, h, None, baselines)
@@ -238,6 +259,7 @@ pub fn audit_pair<T: Element>(
         individuals,
         topics: describe_topics(data, components, &found, o.strongest)?,
         topic_matches: reference.map(|h| match_topics(components, h)).transpose()?,
+        unfinished: parts.unfinished,
         options: options.clone(),
     })
 }

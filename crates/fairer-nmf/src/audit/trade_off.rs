@@ -18,7 +18,8 @@
 
 mod step;
 
-use super::{check_baselines, check_components};
+use super::steps::Steps;
+use super::{AuditPart, check_baselines, check_components};
 use crate::dictionary::Dictionary;
 use crate::fit::measure;
 use crate::pass::{self, RowStep};
@@ -87,9 +88,34 @@ pub fn trade_off<T: Element>(
     baselines: &[f64],
     options: &TradeOffOptions,
 ) -> Result<TradeOff> {
+    watched(data, starts, baselines, options, &Steps::unwatched(AuditPart::TradeOff))
+}
+
+/// Runs at one α: the steps of [`watched`].
+pub(super) fn count<T: Element>(
+    data: &GroupedData<'_, T>,
+    starts: usize,
+    options: &TradeOffOptions,
+) -> usize {
+    needed(data, options) * starts.min(2)
+}
+
+/// With one group all α ask for the same.
+fn needed<T: Element>(data: &GroupedData<'_, T>, options: &TradeOffOptions) -> usize {
+    if data.groups().len() == 1 { 1 } else { options.points }
+}
+
+/// [`trade_off`] with an observer.
+pub(super) fn watched<T: Element>(
+    data: &GroupedData<'_, T>,
+    starts: &[ArrayView2<'_, f64>],
+    baselines: &[f64],
+    options: &TradeOffOptions,
+    steps: &Steps<'_>,
+) -> Result<TradeOff> {
     check(data, starts, options)?;
     check_baselines(data, baselines)?;
-    let path = Path { data, baselines, options };
+    let path = Path { data, baselines, options, steps };
     let last = (options.points - 1) as f64;
     let alphas: Vec<f64> = (0..options.points).map(|i| i as f64 / last).collect();
     let begin: Vec<State> = starts.iter().map(|h| path.project(h.view())).collect();
@@ -97,15 +123,15 @@ pub fn trade_off<T: Element>(
     let mut run = |begin: &State, alphas: &mut dyn Iterator<Item = f64>| {
         let mut at = begin.clone();
         for alpha in alphas {
-            at = path.descend(alpha, at);
+            at = steps.step(|| path.descend(alpha, at))?;
             met.push(at.clone());
         }
+        Ok(())
     };
-    // With one group all α ask for the same.
-    let needed = if data.groups().len() == 1 { 1 } else { alphas.len() };
-    run(&begin[0], &mut alphas[..needed].iter().copied());
+    let needed = needed(data, options);
+    run(&begin[0], &mut alphas[..needed].iter().copied())?;
     if begin.len() > 1 {
-        run(&begin[begin.len() - 1], &mut alphas[alphas.len() - needed..].iter().rev().copied());
+        run(&begin[begin.len() - 1], &mut alphas[alphas.len() - needed..].iter().rev().copied())?;
     }
     met.extend(begin);
     Ok(TradeOff { points: alphas.iter().map(|&alpha| best(&met, alpha)).collect() })
@@ -130,6 +156,7 @@ struct Path<'a, 'd, T> {
     data: &'a GroupedData<'d, T>,
     baselines: &'a [f64],
     options: &'a TradeOffOptions,
+    steps: &'a Steps<'a>,
 }
 
 impl<T: Element> Path<'_, '_, T> {
@@ -154,12 +181,13 @@ impl<T: Element> Path<'_, '_, T> {
     }
 
     /// Alternates H and W until F_α stands still.
-    fn descend(&self, alpha: f64, begin: State) -> State {
+    fn descend(&self, alpha: f64, begin: State) -> Result<State> {
         let mut w = self.no_rows(&begin.h);
         let mut at = begin;
         let norms = self.data.groups().iter().map(|g| g.norm()).collect();
         let mut search = step::Search::new(alpha, norms, self.baselines, &at);
         for _ in 0..self.options.max_iterations {
+            self.steps.go_on()?;
             let h = search.next_dictionary(&at);
             let next = self.state(h, &mut w);
             let fall = at.objective(alpha) - next.objective(alpha);
@@ -170,7 +198,7 @@ impl<T: Element> Path<'_, '_, T> {
                 break;
             }
         }
-        at
+        Ok(at)
     }
 }
 

@@ -1,0 +1,167 @@
+//! What people look at: the page of `--report`, and the same charts as files of `--charts`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fairer_nmf_report::{Report, charts, render_html};
+
+use crate::failure::Failure;
+use crate::outputs::{self, Output};
+
+/// The page and the charts that were asked for.
+pub(crate) struct Pages {
+    // The folder first: a page may lie in it.
+    charts: Option<Folder>,
+    html: Option<Output>,
+}
+
+impl Pages {
+    /// Claims what the options gave, before any work.
+    pub(crate) fn claim(
+        report: Option<&str>,
+        charts: Option<&str>,
+        force: bool,
+    ) -> Result<Self, Failure> {
+        Self::claim_as("--report", report, charts, force)
+    }
+
+    /// The same, where another option named the page.
+    pub(crate) fn claim_as(
+        option: &'static str,
+        report: Option<&str>,
+        charts: Option<&str>,
+        force: bool,
+    ) -> Result<Self, Failure> {
+        let charts = charts.map(|path| Folder::claim(path, force)).transpose()?;
+        Ok(Self { charts, html: Output::claim_if(option, report, force)? })
+    }
+
+    /// Whether there is a use for a report.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.html.is_some() || self.charts.is_some()
+    }
+
+    /// Whether standard output is taken.
+    pub(crate) fn to_stdout(&self) -> bool {
+        self.html.as_ref().is_some_and(Output::is_stdout)
+    }
+
+    /// Makes sure of room for what is likely to come.
+    pub(crate) fn reserve(&mut self) -> Result<(), Failure> {
+        self.html.as_mut().map_or(Ok(()), |html| html.reserve(1 << 20))
+    }
+
+    /// Writes the page, then the charts, and tells their names.
+    pub(crate) fn write(self, report: &Report) -> Result<Vec<String>, Failure> {
+        let mut written = Vec::new();
+        if let Some(output) = self.html {
+            written.push(output.shown().to_owned());
+            output.write(render_html(report).as_bytes())?;
+        }
+        if let Some(folder) = self.charts {
+            written.push(folder.write(&charts(report))?);
+        }
+        Ok(written)
+    }
+}
+
+/// A folder for charts, which is there from the beginning.
+struct Folder {
+    shown: String,
+    path: PathBuf,
+    force: bool,
+    /// Whether we made it, so that it goes again if nothing comes of it.
+    made: bool,
+}
+
+impl Folder {
+    fn claim(path: &str, force: bool) -> Result<Self, Failure> {
+        let shown = path.to_owned();
+        let path = PathBuf::from(path);
+        let wrong = |what: String| Failure::wrong(format!("--charts {shown}: {what}"));
+        let there = path.exists();
+        if there && !path.is_dir() {
+            return Err(wrong("is a file; give the name of a folder".to_owned()));
+        }
+        if there && !force && holds_anything(&path) {
+            return Err(wrong(
+                "the folder is not empty: give another one, or --force to replace charts in it"
+                    .to_owned(),
+            ));
+        }
+        if !there {
+            fs::create_dir(&path).map_err(|e| {
+                wrong(format!("cannot make the folder ({e}); choose another place"))
+            })?;
+        }
+        let folder = Self { shown: shown.clone(), path, force, made: !there };
+        // A file that is made and goes again tells whether others can be written.
+        tempfile::Builder::new()
+            .prefix(".fairer-nmf-")
+            .tempfile_in(&folder.path)
+            .map_err(|_| wrong("the folder is not writable; choose another place".to_owned()))?;
+        Ok(folder)
+    }
+
+    /// Every chart in all formats; what the folder is called.
+    fn write(self, charts: &[(String, String)]) -> Result<String, Failure> {
+        for (stem, svg) in charts {
+            write_chart(&self.path, "--charts", stem, svg, self.force)?;
+        }
+        let count = charts.len();
+        let formats = if cfg!(feature = "png") { "SVG and PNG" } else { "SVG" };
+        Ok(format!("{} ({count} charts as {formats})", self.shown))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.made {
+            // Fails where something lies in it, as it should.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// Hidden files do not count: outputs that were claimed in the folder are such.
+fn holds_anything(folder: &Path) -> bool {
+    let hidden = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| !hidden(&entry)))
+}
+
+/// A chart as SVG and, where this build can, as PNG; each whole or not at all.
+pub(crate) fn write_chart(
+    folder: &Path,
+    option: &'static str,
+    stem: &str,
+    svg: &str,
+    force: bool,
+) -> Result<(), Failure> {
+    let put = |ending: &str, content: &[u8]| {
+        let path = folder.join(format!("{stem}.{ending}")).display().to_string();
+        Output::claim(option, &path, force)?.write(content)
+    };
+    put("svg", svg.as_bytes())?;
+    #[cfg(feature = "png")]
+    put("png", &png(stem, svg)?)?;
+    Ok(())
+}
+
+/// Sharp in print: a chart of 720 units is 2,160 pixels wide.
+#[cfg(feature = "png")]
+fn png(stem: &str, svg: &str) -> Result<Vec<u8>, Failure> {
+    const PIXELS_PER_UNIT: f32 = 3.0;
+    fairer_nmf_report::png::render(svg, PIXELS_PER_UNIT)
+        .map_err(|e| Failure::failed(format!("cannot draw {stem}.png: {e}")))
+}
+
+/// [`outputs::check_distinct`] for a page and charts among other outputs.
+pub(crate) fn check_distinct(
+    inputs: &[&str],
+    others: &[(&str, Option<&str>)],
+    report: Option<&str>,
+    charts: Option<&str>,
+) -> Result<(), Failure> {
+    let pages = [("--report", report), ("--charts", charts)];
+    outputs::check_distinct(inputs, &[others, &pages].concat())
+}
