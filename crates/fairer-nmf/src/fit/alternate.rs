@@ -11,15 +11,16 @@
 //! Guarantee: the largest loss after each accepted dictionary step never rises. Not guaranteed:
 //! a global optimum; the problem is not convex.
 
-use super::{Context, Driver, Run, Scheme, measure, start};
+use super::driver::Driver;
+use super::measure::measure;
+use super::run::{Journal, Run, Task};
+use super::start::Begin;
 use crate::Element;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
-use crate::fit::Progress;
 use crate::pass::{self, RowStep};
-use crate::stopping::{Measured, Status, Stopping};
+use crate::stopping::Measured;
 use crate::update::Update;
-use std::time::Instant;
 
 /// Iterations of the soft beginning, and how far rows go in each.
 const SOFT_ITERATIONS: usize = 15;
@@ -29,27 +30,21 @@ const EXACT: RowStep = RowStep::Update(Update::Nnls);
 
 pub(super) fn run<T: Element>(
     data: &GroupedData<'_, T>,
-    begin: start::Begin<T>,
-    scheme: Scheme,
-    baselines: &[f64],
-    stopping: &Stopping,
-    context: &Context<'_>,
-    (restart, restarts): (usize, usize),
+    begin: Begin<T>,
+    task: &Task<'_>,
 ) -> Run<T> {
-    let start::Begin { dictionary: mut h, representation: mut w, step } = begin;
+    let Begin { dictionary: mut h, representation: mut w, step } = begin;
     // A start that already has exact rows needs no soft beginning.
     let soft = if step == RowStep::Keep { SOFT_ITERATIONS } else { 0 };
-    let norms: Vec<f64> = data.groups().iter().map(|g| g.norm()).collect();
-    let mut driver = Driver::new(scheme, &norms, baselines);
+    let mut driver = Driver::new(data, task);
+    let mut journal = Journal::new();
     let mut statistics = pass::run(data, &h, step, &mut w);
     let mut momentum = Momentum::new();
     let mut accepted: Option<(Dictionary, Measured)> = None;
-    let mut history: Vec<Vec<f64>> = Vec::new();
-    let mut status = Status::IterationLimit;
 
-    while history.len() < stopping.max_iterations {
+    while journal.iterations() < task.stopping.max_iterations {
         driver.exact_dictionary(&statistics, &mut h);
-        let now = measure(data, &statistics, &h, &w, baselines);
+        let now = measure(data, &statistics, &h, &w, task.baselines);
         if let Some((last, before)) = &accepted
             && now.worst() > before.worst()
             && momentum.looked_ahead
@@ -59,28 +54,15 @@ pub(super) fn run<T: Element>(
             statistics = pass::run(data, &h, EXACT, &mut w);
             continue;
         }
-        history.push(now.losses.clone());
-        let iteration = history.len();
-        let (losses, worst_loss) = (&now.losses, now.worst());
-        let progress = Progress::Iteration { restart, restarts, iteration, losses, worst_loss };
-        if (context.observer)(&progress).is_break() {
-            status = Status::Stopped;
-            break;
-        }
-        let settled = accepted.as_ref().is_some_and(|(_, before)| stopping.met(before, &now));
-        if settled && iteration > soft {
-            status = Status::Converged;
-            break;
-        }
-        if context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            status = Status::TimeLimit;
+        let stands = accepted.as_ref().is_some_and(|(_, before)| task.stopping.met(before, &now));
+        if journal.ends(task, &now, stands && journal.iterations() >= soft) {
             break;
         }
         if let Some((_, before)) = &accepted {
-            driver.improvement = before.worst() - worst_loss;
+            driver.improvement = before.worst() - now.worst();
         }
         let last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
-        statistics = if iteration <= soft {
+        statistics = if journal.iterations() <= soft {
             pass::run(data, &h, RowStep::Toward { update: Update::Nnls, share: SOFT_SHARE }, &mut w)
         } else {
             pass::run(data, &momentum.ahead(&h, last.as_ref()), EXACT, &mut w)
@@ -88,16 +70,8 @@ pub(super) fn run<T: Element>(
     }
     // The rows that belong to the final dictionary; this can only lower every group's error.
     let statistics = pass::run(data, &h, EXACT, &mut w);
-    let measured = measure(data, &statistics, &h, &w, baselines);
-    Run {
-        dictionary: h,
-        representation: w,
-        measured,
-        history,
-        status,
-        step_gap: driver.gap,
-        weights: driver.lambda,
-    }
+    let measured = measure(data, &statistics, &h, &w, task.baselines);
+    journal.close(h, w, measured, driver)
 }
 
 /// How far to look ahead: further while it helps, less after it did not.
