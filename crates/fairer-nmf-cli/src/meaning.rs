@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, Stopping, Update};
+use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, StartWeights, Stopping, Update};
 
 use crate::args::{
     BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, InitName, MethodName,
-    MissingName, NormName, PrecisionName, SolverArgs, TextArgs, UpdateName,
+    MissingName, NormName, PrecisionName, SolverArgs, StartWeightsName, TextArgs, UpdateName,
 };
 use crate::failure::Failure;
 use crate::input::{
@@ -156,6 +156,10 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
         init: match solver.init {
             InitName::Auto => Init::Auto,
             InitName::Random => Init::Random,
+        },
+        start_weights: match solver.start_weights {
+            StartWeightsName::Even => StartWeights::Even,
+            StartWeightsName::Bound => StartWeights::Bound,
         },
         n_init: solver.n_init as usize,
         stopping: Stopping {

@@ -181,6 +181,7 @@ fn one_run<T: Element>(
     let task = Task {
         scheme: Scheme::standard(estimate.update),
         baselines: &[0.0],
+        start_weights: None,
         stopping: &estimate.stopping,
         context,
         restart: 0,

@@ -11,7 +11,7 @@ mod run;
 mod start;
 
 pub(crate) use measure::{in_row_order, measure};
-pub use parameters::{Method, Parameters};
+pub use parameters::{Method, Parameters, StartWeights};
 pub(crate) use run::{Context, Scheme, Task, run_once};
 pub use start::{Init, Start};
 
@@ -21,7 +21,7 @@ use crate::data::GroupedData;
 use crate::model::{GroupFit, Model, Warning};
 use crate::pass::{self, RowStep};
 use crate::update::Update;
-use crate::{Element, Result};
+use crate::{Element, Error, Result};
 use ndarray::Array2;
 use run::Run;
 use std::ops::ControlFlow;
@@ -45,10 +45,13 @@ pub enum Progress<'a> {
         restart: usize,
         /// Restarts in all.
         restarts: usize,
-        /// Number of the iteration, from 1.
+        /// Number of the iteration, from 1; 0 while start weights lead up to the first.
         iteration: usize,
         /// Losses of the groups.
         losses: &'a [f64],
+        /// λ: the share of every group in the exact dictionary step (sum 1; even for the other
+        /// methods). A group at 0 has no say in the dictionary of this iteration.
+        weights: &'a [f64],
         /// The largest of them.
         worst_loss: f64,
     },
@@ -147,16 +150,28 @@ fn fit_with<T: Element>(
     let baseline_time = begin.elapsed();
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
 
-    let bound = if stopped.load(Ordering::Relaxed) {
+    let from_bound = parameters.start_weights == StartWeights::Bound;
+    let mut bound = if stopped.load(Ordering::Relaxed) {
         BoundReport::absent("the fit was stopped")
-    } else if parameters.bound {
+    } else if parameters.bound || from_bound {
         global_bound(data, parameters.rank, &errors)
     } else {
         BoundReport::absent("not asked for")
     };
+    let start_weights = match &parameters.start_weights {
+        StartWeights::Even => None,
+        // Beyond its size limit the bound has no weights.
+        StartWeights::Bound if bound.weights.is_empty() => None,
+        StartWeights::Bound => Some(checked_weights(&bound.weights, data.groups().len())?),
+        StartWeights::Given { weights } => Some(checked_weights(weights, data.groups().len())?),
+    };
+    if !parameters.bound && bound.value.is_some() {
+        bound = BoundReport::absent("not asked for");
+    }
     let task = Task {
         scheme: parameters.method.scheme(),
         baselines: &errors,
+        start_weights: start_weights.as_deref(),
         stopping: &parameters.stopping,
         context,
         restart: 0,
@@ -176,6 +191,23 @@ fn fit_with<T: Element>(
     let representation = in_row_order(data, &best.representation, parameters.rank);
     let model = into_model(data, parameters, baseline, best, bound);
     Ok(Fit { model, representation, baseline_time, fit_time: begin.elapsed() - baseline_time })
+}
+
+/// Start weights with sum 1.
+fn checked_weights(weights: &[f64], groups: usize) -> Result<Vec<f64>> {
+    let bad = |value: String, expected| Error::Parameter { name: "start weights", value, expected };
+    if weights.len() != groups {
+        let value = format!("{} values for {groups} groups", weights.len());
+        return Err(bad(value, "give one per group"));
+    }
+    if let Some(weight) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
+        return Err(bad(weight.to_string(), "must be finite and not negative"));
+    }
+    let total: f64 = weights.iter().sum();
+    if !(total.is_finite() && total > 0.0) {
+        return Err(bad(format!("a sum of {total}"), "at least one must be positive"));
+    }
+    Ok(weights.iter().map(|w| w / total).collect())
 }
 
 fn into_model<T: Element>(

@@ -2,7 +2,9 @@
 //! rows for the dictionary, in turn, with two additions that the paper does not have.
 //!
 //! *A soft beginning.* The first rows go only part of the way to their exact values, so that a
-//! random start does not freeze topics at zero before they mean anything.
+//! random start does not freeze topics at zero before they mean anything. Where start weights are
+//! given, as many soft iterations on the weighted sum of squared relative errors come first; they
+//! make the start and are not counted, as the worst loss may move either way there.
 //!
 //! *Looking ahead.* Near a solution plain alternation creeps. The rows are therefore computed for
 //! a dictionary extrapolated along its last step (as Ang and Gillis 2019 do for standard NMF). If
@@ -26,6 +28,7 @@ use crate::update::Update;
 const SOFT_ITERATIONS: usize = 15;
 const SOFT_SHARE: f64 = 0.5;
 
+const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: SOFT_SHARE };
 const EXACT: RowStep = RowStep::Update(Update::Nnls);
 
 pub(super) fn run<T: Element>(
@@ -34,11 +37,22 @@ pub(super) fn run<T: Element>(
     task: &Task<'_>,
 ) -> Run<T> {
     let Begin { dictionary: mut h, representation: mut w, step } = begin;
-    // A start that already has exact rows needs no soft beginning.
-    let soft = if step == RowStep::Keep { SOFT_ITERATIONS } else { 0 };
     let mut driver = Driver::new(data, task);
     let mut journal = Journal::new();
     let mut statistics = pass::run(data, &h, step, &mut w);
+    // A start that already has exact rows needs no soft beginning.
+    let soft = if step == RowStep::Keep { SOFT_ITERATIONS } else { 0 };
+    if let Some(weights) = task.start_weights.filter(|_| soft > 0) {
+        for _ in 0..soft {
+            driver.weighted_dictionary(weights, &statistics, &mut h);
+            statistics = pass::run(data, &h, SOFT, &mut w);
+            let now = measure(data, &statistics, &h, &w, task.baselines);
+            // The first iteration then ends the run and says why.
+            if task.tell(0, &now, weights).is_break() || task.is_over() {
+                break;
+            }
+        }
+    }
     let mut momentum = Momentum::new();
     let mut accepted: Option<(Dictionary, Measured)> = None;
 
@@ -55,7 +69,7 @@ pub(super) fn run<T: Element>(
             continue;
         }
         let stands = accepted.as_ref().is_some_and(|(_, before)| task.stopping.met(before, &now));
-        if journal.ends(task, &now, stands && journal.iterations() >= soft) {
+        if journal.ends(task, &now, &driver.lambda, stands && journal.iterations() >= soft) {
             break;
         }
         if let Some((_, before)) = &accepted {
@@ -63,7 +77,7 @@ pub(super) fn run<T: Element>(
         }
         let last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
         statistics = if journal.iterations() <= soft {
-            pass::run(data, &h, RowStep::Toward { update: Update::Nnls, share: SOFT_SHARE }, &mut w)
+            pass::run(data, &h, SOFT, &mut w)
         } else {
             pass::run(data, &momentum.ahead(&h, last.as_ref()), EXACT, &mut w)
         };

@@ -5,6 +5,7 @@ use crate::Element;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
+use crate::update::Update;
 use crate::weights::{Coefficients, WeightRule, minmax};
 
 /// Everything that never sees a row: weights and the dictionary step.
@@ -33,7 +34,9 @@ impl<'a> Driver<'a> {
             norms,
             baselines: task.baselines,
             coefficients: Coefficients::new(task.scheme.weights, groups),
-            lambda: vec![1.0 / groups as f64; groups],
+            lambda: task
+                .start_weights
+                .map_or_else(|| vec![1.0 / groups as f64; groups], <[f64]>::to_vec),
             gap: None,
             improvement: f64::INFINITY,
         }
@@ -50,6 +53,19 @@ impl<'a> Driver<'a> {
         let step = minmax::solve(&problem, h, &self.lambda, gap);
         self.gap = Some(step.gap());
         self.lambda = step.lambda;
+    }
+
+    /// H ← the minimum of Σ w_ℓ‖X_ℓ − W_ℓH‖²/N_ℓ² for fixed weights w.
+    pub fn weighted_dictionary(
+        &self,
+        weights: &[f64],
+        statistics: &[Statistics],
+        h: &mut Dictionary,
+    ) {
+        let absolute: Vec<f64> =
+            weights.iter().zip(&self.norms).map(|(w, n)| w / (n * n)).collect();
+        let sum = Statistics::weighted(statistics, &absolute, h.rank, h.features);
+        Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
     }
 
     /// H ← one step for the weights that follow from the losses.

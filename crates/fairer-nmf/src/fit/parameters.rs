@@ -73,6 +73,23 @@ impl Method {
     }
 }
 
+/// The group weights that a run of the AM scheme begins with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "from")]
+pub enum StartWeights {
+    /// None of its own: the search for the first weights starts from even ones.
+    #[default]
+    Even,
+    /// Those of the lower bound on the worst loss ([`crate::BoundReport::weights`]): the mixture
+    /// of groups that is hardest to serve. Even ones where there is no bound.
+    Bound,
+    /// One per group, in the order of the groups; only their ratios matter.
+    Given {
+        /// The weights w_ℓ of the squared relative errors.
+        weights: Vec<f64>,
+    },
+}
+
 /// Parameters of a fit; [`Parameters::new`] gives the defaults.
 ///
 /// ```
@@ -87,6 +104,9 @@ pub struct Parameters {
     pub method: Method,
     /// How a run starts.
     pub init: Init,
+    /// The group weights a run begins with; only the AM scheme asks.
+    #[serde(default)]
+    pub start_weights: StartWeights,
     /// Number of restarts; the run with the lowest worst loss is kept (standard NMF: the lowest
     /// total error). The default, 4, was measured: see docs/cells.md.
     pub n_init: usize,
@@ -112,6 +132,7 @@ impl Parameters {
             rank,
             method: Method::am(),
             init: Init::Auto,
+            start_weights: StartWeights::default(),
             n_init: 4,
             baseline: Baseline::Estimate(Estimate::paper()),
             stopping: Stopping {

@@ -53,11 +53,32 @@ pub(crate) struct Task<'a> {
     pub scheme: Scheme,
     /// E_ℓ of every group.
     pub baselines: &'a [f64],
+    /// Weights w_ℓ (sum 1) of the squared relative errors that the AM scheme begins with.
+    pub start_weights: Option<&'a [f64]>,
     pub stopping: &'a Stopping,
     pub context: Context<'a>,
     /// Number of the run, from 0, and how many there are.
     pub restart: usize,
     pub restarts: usize,
+}
+
+impl Task<'_> {
+    /// Tells the observer of an iteration, and brings back his answer.
+    pub fn tell(&self, iteration: usize, now: &Measured, weights: &[f64]) -> ControlFlow<()> {
+        (self.context.observer)(&Progress::Iteration {
+            restart: self.restart,
+            restarts: self.restarts,
+            iteration,
+            losses: &now.losses,
+            weights,
+            worst_loss: now.worst(),
+        })
+    }
+
+    /// Whether its time is up.
+    pub fn is_over(&self) -> bool {
+        self.context.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 /// One run from an initialisation: what baselines are made of.
@@ -92,7 +113,7 @@ pub(super) fn iterate<T: Element>(
         let before =
             std::mem::replace(&mut now, measure(data, &statistics, &h, &w, task.baselines));
         let settled = journal.iterations() > 0 && task.stopping.met(&before, &now);
-        if journal.ends(task, &now, settled) {
+        if journal.ends(task, &now, &driver.lambda, settled) {
             break;
         }
     }
@@ -116,16 +137,19 @@ impl Journal {
     }
 
     /// Enters an iteration, tells the observer, and says whether it was the last one.
-    pub fn ends(&mut self, task: &Task<'_>, now: &Measured, settled: bool) -> bool {
+    pub fn ends(
+        &mut self,
+        task: &Task<'_>,
+        now: &Measured,
+        weights: &[f64],
+        settled: bool,
+    ) -> bool {
         self.history.push(now.losses.clone());
-        let Task { restart, restarts, context, .. } = *task;
-        let (iteration, losses, worst_loss) = (self.iterations(), &now.losses, now.worst());
-        let progress = Progress::Iteration { restart, restarts, iteration, losses, worst_loss };
-        let ended = if (context.observer)(&progress) == ControlFlow::Break(()) {
+        let ended = if task.tell(self.iterations(), now, weights).is_break() {
             Status::Stopped
         } else if settled {
             Status::Converged
-        } else if context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        } else if task.is_over() {
             Status::TimeLimit
         } else {
             return false;
