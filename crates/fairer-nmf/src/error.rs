@@ -102,6 +102,12 @@ pub enum Error {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// The stored bytes of a model cannot be used.
+    #[error("stored model: {reason}")]
+    ModelBytes {
+        /// What is wrong with them and what to do.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -243,5 +243,6 @@ fn into_model<T: Element>(
         global_bound: bound,
         scale: data.scale().map(<[f64]>::to_vec),
         feature_names: None,
+        preparation: None,
     }
 }
