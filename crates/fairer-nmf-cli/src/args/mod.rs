@@ -5,10 +5,12 @@
 
 mod data;
 mod fit;
+mod measure;
 mod values;
 
 pub(crate) use data::{DataArgs, GroupArgs, TextArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
+pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
     BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
     PrecisionName, Ranks, Seconds, StartWeightsName, UpdateName,

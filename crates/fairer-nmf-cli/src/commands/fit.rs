@@ -3,9 +3,7 @@
 use clap::Args;
 use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
 
-use crate::args::{
-    AuditArgs, BaselineArgs, DataArgs, GroupArgs, MethodName, Normalize, RunArgs, SolverArgs,
-};
+use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize};
 use crate::auditing::{self, audits};
 use crate::export;
 use crate::failure::Failure;
@@ -49,43 +47,18 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
     method: MethodName,
 
-    /// Do not fit standard NMF for comparison
-    #[arg(long, help_heading = "Model")]
-    no_compare: bool,
-
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     model: Option<String>,
 
-    /// Write the result for programs; - is standard output, in place of the table
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    json: Option<String>,
-
-    /// Write a page for people
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<String>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-
     #[command(flatten)]
-    baseline: BaselineArgs,
-
-    #[command(flatten)]
-    solver: SolverArgs,
-
-    #[command(flatten)]
-    audit: AuditArgs,
-
-    #[command(flatten)]
-    pub run: RunArgs,
+    pub common: MeasureArgs,
 }
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.run);
+    let bar = Bar::new(&args.common.run);
     let outputs = Outputs::claim(args)?;
-    auditing::options(&args.audit, Some(&Parameters::new(1)), true, 0)?;
+    auditing::options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load::load(&args.data, Some(&args.groups), &bar)?;
     match loaded.matrix()? {
         AnyMatrix::F32(matrix) => fit_matrix(args, &loaded, matrix, outputs, &bar),
@@ -101,29 +74,29 @@ fn fit_matrix<T: Element>(
     bar: &Bar,
 ) -> Result<(), Failure> {
     let rank = args.rank as usize;
-    let normalize = args.solver.normalize.unwrap_or(Normalize::Features);
+    let normalize = args.common.solver.normalize.unwrap_or(Normalize::Features);
     let scaling = match normalize {
         Normalize::Features => Scaling::UnitFeatures,
         Normalize::None => Scaling::AsTheyAre,
     };
     let data = loaded.grouped(matrix, &scaling)?;
-    if !args.solver.allow_small_groups {
+    if !args.common.solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
     let parameters = parameters(args, &data, rank)?;
     outputs.reserve(rank, data.features(), data.groups().len())?;
-    let compare = (!args.no_compare).then(|| meaning::update(args.solver.update));
+    let compare = (!args.common.no_compare).then(|| meaning::update(args.common.solver.update));
     let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
     bar.finish();
 
     let dataset = &loaded.dataset;
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
-    let mut outcome = outcome(&compared, !args.no_compare, loaded, &data);
+    let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();
 
     outcome.notes.iter().for_each(|note| bar.note(note));
-    if !args.run.quiet && !outputs.to_stdout() {
+    if !args.common.run.quiet && !outputs.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
@@ -137,10 +110,10 @@ fn fit_matrix<T: Element>(
         let subject = Subject {
             title,
             features: &dataset.features,
-            min_group_size: args.audit.min_group_size,
+            min_group_size: args.common.audit.min_group_size,
             notes: dataset.notes.clone(),
         };
-        let html = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
+        let html = page(&subject, &data, &compared, &outcome, &args.common.audit, bar)?;
         written.push(output.shown().to_owned());
         output.write(html.as_bytes())?;
     }
@@ -156,10 +129,10 @@ fn parameters<T: Element>(
     rank: usize,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    let method = meaning::method(args.method, args.solver.update);
+    let method = meaning::method(args.method, args.common.solver.update);
     Ok(Parameters {
-        baseline: meaning::baseline(&args.baseline, &names)?,
-        ..meaning::parameters(rank, method, &args.solver)
+        baseline: meaning::baseline(&args.common.baseline, &names)?,
+        ..meaning::parameters(rank, method, &args.common.solver)
     })
 }
 
@@ -224,11 +197,11 @@ impl Outputs {
     fn claim(args: &FitArgs) -> Result<Self, Failure> {
         let outputs = [
             ("--model", args.model.as_deref()),
-            ("--json", args.json.as_deref()),
-            ("--report", args.report.as_deref()),
+            ("--json", args.common.json.as_deref()),
+            ("--report", args.common.report.as_deref()),
         ];
         outputs::check_distinct(&[&args.data.data], &outputs)?;
-        let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.force);
+        let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.common.force);
         Ok(Self { model: claim(0)?, json: claim(1)?, report: claim(2)? })
     }
 
