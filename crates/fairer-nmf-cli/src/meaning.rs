@@ -107,11 +107,12 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
             Some(NormName::L1) => Norm::L1,
             Some(NormName::None) => Norm::None,
         },
+        fitted: None,
     }))
 }
 
 /// The first option about documents that was typed.
-fn first_given(text: &TextArgs) -> Option<&'static str> {
+pub(crate) fn first_given(text: &TextArgs) -> Option<&'static str> {
     let given = [
         ("--max-features", text.max_features.is_some()),
         ("--stop-words", text.stop_words.is_some()),

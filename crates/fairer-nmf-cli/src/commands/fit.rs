@@ -7,6 +7,7 @@ use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Norma
 use crate::auditing::{self, audits};
 use crate::export;
 use crate::failure::Failure;
+use crate::features;
 use crate::fitting::{self, Compared, fit_and_compare};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
@@ -91,6 +92,7 @@ fn fit_matrix<T: Element>(
 
     let dataset = &loaded.dataset;
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
+    compared.fit.model.preparation = features::preparation(dataset);
     let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();
@@ -208,7 +210,8 @@ impl Outputs {
     /// Makes sure of room for what is likely to come.
     fn reserve(&mut self, rank: usize, features: usize, groups: usize) -> Result<(), Failure> {
         if let Some(model) = &mut self.model {
-            model.reserve((rank + 1) * features * 8 + (1 << 16))?;
+            // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
+            model.reserve((rank + 1 + 3) * features * 8 + (1 << 16))?;
         }
         if let Some(json) = &mut self.json {
             json.reserve(groups * 512)?;
@@ -233,7 +236,8 @@ impl Outputs {
             if !output.is_stdout() {
                 written.push(output.shown().to_owned());
             }
-            output.write_by(|path| compared.fit.model.save(path))?;
+            // Into the room that was reserved: nothing else is written on the way.
+            output.write(&compared.fit.model.to_bytes().map_err(Failure::failed)?)?;
         }
         if let Some(output) = self.json {
             if !output.is_stdout() {
