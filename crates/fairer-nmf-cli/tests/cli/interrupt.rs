@@ -81,7 +81,7 @@ fn a_sweep_that_is_stopped_writes_the_trials_that_it_finished() {
     let json = place.json("sweep.json");
     let records = json["records"].as_array().unwrap();
     // Two methods and two groups: no trial is there by halves.
-    assert!(!records.is_empty() && records.len() % 4 == 0, "{}", records.len());
+    assert!(!records.is_empty() && records.len().is_multiple_of(4), "{}", records.len());
     assert!(records.iter().all(|r| r["status"] == "converged"));
     assert_eq!(place.files(), ["long.csv", "sweep.json"]);
 }
