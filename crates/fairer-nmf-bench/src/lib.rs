@@ -1,6 +1,8 @@
-//! What the measurements share: the dictionary step as a cone program, and random instances.
+//! What the measurements share: the dictionary step as a cone program, random instances, and the
+//! paper's data sets.
 
 pub mod instances;
+pub mod paper;
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use fairer_nmf::Model;
 use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 use crate::args::{DataArgs, GroupArgs};
 use crate::failure::Failure;
-use crate::input::{Dataset, DenseMatrix, DenseView, InputError, Matrix, SparseMatrix};
+use crate::input::{
+    Dataset, DenseMatrix, DenseView, InputError, Matrix, SparseMatrix, TextOptions,
+};
 use crate::load::{Loaded, load_with};
 use crate::meaning;
 use crate::progress::Bar;
@@ -24,13 +27,29 @@ pub(crate) fn load_for_model(
     let names = model.feature_names.as_deref();
     let features = model.features();
     let mut options = meaning::read_options(data, groups)?;
-    let documents = options.text.is_some();
+    let recipe = recipe(model, model_path)?;
+    let own_weights = options.text.is_some() && recipe.is_none();
     if let Some(names) = names {
-        match &mut options.text {
-            Some(text) => {
+        match (&mut options.text, recipe) {
+            (Some(text), Some(recipe)) => {
+                let other_terms = text.vocabulary.as_deref().is_some_and(|terms| terms != names);
+                if let Some(option) = meaning::first_given(&data.text)
+                    && (other_terms || !text.weighs_as(&recipe)?)
+                {
+                    return Err(Failure::wrong(format!(
+                        "{option} does not go with {model_path}, which brings its own options about documents, and others: leave it out"
+                    )));
+                }
+                *text = TextOptions {
+                    column: text.column.take(),
+                    vocabulary: Some(names.to_vec()),
+                    ..recipe
+                };
+            }
+            (Some(text), None) => {
                 text.vocabulary.get_or_insert_with(|| names.to_vec());
             }
-            None => options.known_features = Some((model_path.to_owned(), names.to_vec())),
+            (None, _) => options.known_features = Some((model_path.to_owned(), names.to_vec())),
         }
     }
     let loaded = load_with(&data.data, &options, bar)?;
@@ -55,13 +74,48 @@ pub(crate) fn load_for_model(
             }
         }
     }
-    if documents {
+    if own_weights {
         dataset.notes.push(
             "inverse document frequencies are those of these documents, not of those the model was fitted on"
                 .to_owned(),
         );
     }
     Ok(Loaded::new(dataset, options.precision, seconds))
+}
+
+/// How the documents behind a model became its features, where it was fitted to documents.
+fn recipe(model: &Model, path: &str) -> Result<Option<TextOptions>, Failure> {
+    let Some(stored) = &model.preparation else { return Ok(None) };
+    let broken = |what: String| {
+        Failure::wrong(format!(
+            "{path}: how its documents became features cannot be read ({what}): fit the model again"
+        ))
+    };
+    let Preparation::Text(recipe) =
+        serde_json::from_str(stored).map_err(|e| broken(e.to_string()))?;
+    match recipe.fitted.as_ref().map(|f| f.with_term.len()) {
+        Some(terms) if terms == model.features() => Ok(Some(recipe)),
+        found => Err(broken(format!(
+            "frequencies of {} terms for {} features",
+            found.unwrap_or(0),
+            model.features()
+        ))),
+    }
+}
+
+/// What a model keeps of how its features were made.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Preparation {
+    /// Documents to TF-IDF.
+    Text(TextOptions),
+}
+
+/// What a model of this data has to keep for new data.
+pub(crate) fn preparation(dataset: &Dataset) -> Option<String> {
+    let recipe = dataset.recipe.clone()?;
+    let text = serde_json::to_string(&Preparation::Text(recipe));
+    Some(text.expect("options are words and finite numbers"))
 }
 
 /// Puts the columns of the data into the order of `names`.

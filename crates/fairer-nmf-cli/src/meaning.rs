@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, Stopping, Update};
+use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, StartWeights, Stopping, Update};
 
 use crate::args::{
     BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, InitName, MethodName,
-    MissingName, NormName, PrecisionName, SolverArgs, TextArgs, UpdateName,
+    MissingName, NormName, PrecisionName, SolverArgs, StartWeightsName, TextArgs, UpdateName,
 };
 use crate::failure::Failure;
 use crate::input::{
@@ -107,11 +107,12 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
             Some(NormName::L1) => Norm::L1,
             Some(NormName::None) => Norm::None,
         },
+        fitted: None,
     }))
 }
 
 /// The first option about documents that was typed.
-fn first_given(text: &TextArgs) -> Option<&'static str> {
+pub(crate) fn first_given(text: &TextArgs) -> Option<&'static str> {
     let given = [
         ("--max-features", text.max_features.is_some()),
         ("--stop-words", text.stop_words.is_some()),
@@ -156,6 +157,10 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
         init: match solver.init {
             InitName::Auto => Init::Auto,
             InitName::Random => Init::Random,
+        },
+        start_weights: match solver.start_weights {
+            StartWeightsName::Even => StartWeights::Even,
+            StartWeightsName::Bound => StartWeights::Bound,
         },
         n_init: solver.n_init as usize,
         stopping: Stopping {

@@ -137,27 +137,6 @@ impl Output {
             }
         }
     }
-
-    /// Writes by way of something that wants a path.
-    pub(crate) fn write_by(
-        self,
-        write: impl FnOnce(&Path) -> fairer_nmf::Result<()>,
-    ) -> Result<(), Failure> {
-        match self.place {
-            Place::File { target, temporary } => {
-                let path = temporary.into_temp_path();
-                write(&path).map_err(Failure::failed)?;
-                put(path, &target, self.force).map_err(|e| unwritten(&self.shown, &e))
-            }
-            Place::Stdout | Place::Special(_) => {
-                let folder = tempfile::tempdir().map_err(|e| unwritten(&self.shown, &e))?;
-                let path = folder.path().join("model");
-                write(&path).map_err(Failure::failed)?;
-                let content = fs::read(&path).map_err(|e| unwritten(&self.shown, &e))?;
-                Output { ..self }.write(&content)
-            }
-        }
-    }
 }
 
 fn put(temporary: TempPath, target: &Path, force: bool) -> std::io::Result<()> {

@@ -93,6 +93,52 @@ fn tfidf_equals_scikit_learn_for_every_option() {
 }
 
 #[test]
+fn new_documents_are_weighed_as_by_scikit_learns_transform() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tfidf_transform.json");
+    let fixture: Value = serde_json::from_slice(&fs::read(fixture).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str| {
+        let path = folder.path().join(name).with_extension("jsonl");
+        let lines = strings(&fixture[name]);
+        let lines = lines.iter().map(|text| serde_json::json!({ "text": text }).to_string());
+        fs::write(&path, lines.collect::<Vec<_>>().join("\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (fitted, new) = (write("fitted"), write("new"));
+    for case in fixture["cases"].as_array().unwrap() {
+        let stop_file = folder.path().join("stop.txt");
+        let text = translate(&case["options"], &stop_file);
+        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let before = read(&fitted, &options).unwrap();
+        assert_eq!(before.features, strings(&case["terms"]), "{}", case["options"]);
+        // What is kept needs no file, and survives being written down.
+        let _ = fs::remove_file(&stop_file);
+        let kept = serde_json::to_string(&before.recipe.unwrap()).unwrap();
+        let text = TextOptions {
+            vocabulary: Some(before.features),
+            ..serde_json::from_str(&kept).unwrap()
+        };
+        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let data = read(&new, &options).unwrap();
+        let matrix = sparse(&data);
+        for (row, expected) in case["rows"].as_array().unwrap().iter().enumerate() {
+            let expected: Vec<f64> =
+                expected.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+            let mut actual = vec![0.0; expected.len()];
+            let (columns, values) = matrix.row(row);
+            columns.iter().zip(values).for_each(|(c, v)| actual[*c as usize] = *v);
+            for (a, e) in actual.iter().zip(&expected) {
+                assert!(
+                    (a - e).abs() < 1e-15 * e.max(1.0),
+                    "{} row {row}: {a} {e}",
+                    case["options"]
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_folder_has_a_group_in_each_sub_folder() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [

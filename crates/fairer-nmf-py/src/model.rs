@@ -3,35 +3,16 @@
 use crate::data::{Input, for_element};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::{BoundReport, GroupFit, Parameters, Status, Warning};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ToPyArray, ndarray::Array2};
+use fairer_nmf::{GroupFit, Warning};
+use numpy::{IntoPyArray, PyArray1, PyArray2, ToPyArray, ndarray::Array2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
 /// A fitted model; read-only. The estimator shows its parts under scikit-learn's names.
 #[pyclass(frozen, module = "fairer_nmf._core")]
 pub struct Model(pub fairer_nmf::Model);
-
-/// All of a model but its arrays: what pickle keeps as JSON.
-#[derive(Serialize, Deserialize)]
-struct Rest {
-    groups: Vec<GroupFit>,
-    parameters: Parameters,
-    status: Status,
-    step_gap: Option<f64>,
-    global_bound: BoundReport,
-    feature_names: Option<Vec<String>>,
-    warnings: Vec<Warning>,
-}
-
-type Parts<'py> = (
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray2<f64>>,
-    Option<Bound<'py, PyArray1<f64>>>,
-    String,
-);
 
 impl Model {
     fn per_group<'py>(
@@ -150,7 +131,8 @@ impl Model {
     /// The parameters of the fit as JSON.
     #[getter]
     fn parameters(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.parameters).map_err(json_error)
+        serde_json::to_string(&self.0.parameters)
+            .map_err(|e| PyValueError::new_err(format!("parameters: {e}")))
     }
 
     /// Coordinates of rows (m×r), in the number type of the rows.
@@ -181,42 +163,19 @@ impl Model {
         py.detach(|| fairer_nmf::Model::load(path)).map(Self).map_err(to_python)
     }
 
+    /// The model behind the content of a file that `save` wrote.
     #[staticmethod]
-    fn _from_parts(
-        components: PyReadonlyArray2<'_, f64>,
-        history: PyReadonlyArray2<'_, f64>,
-        scale: Option<Vec<f64>>,
-        rest: &str,
-    ) -> PyResult<Self> {
-        let rest: Rest = serde_json::from_str(rest).map_err(json_error)?;
-        Ok(Self(fairer_nmf::Model {
-            components: components.as_array().to_owned(),
-            history: history.as_array().outer_iter().map(|row| row.to_vec()).collect(),
-            scale,
-            groups: rest.groups,
-            parameters: rest.parameters,
-            status: rest.status,
-            step_gap: rest.step_gap,
-            global_bound: rest.global_bound,
-            feature_names: rest.feature_names,
-            warnings: rest.warnings,
-        }))
+    fn _from_bytes(content: &[u8]) -> PyResult<Self> {
+        fairer_nmf::Model::from_bytes(content).map(Self).map_err(to_python)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
-        let model = &self.0;
-        let rest = Rest {
-            groups: model.groups.clone(),
-            parameters: model.parameters.clone(),
-            status: model.status,
-            step_gap: model.step_gap,
-            global_bound: model.global_bound.clone(),
-            feature_names: model.feature_names.clone(),
-            warnings: model.warnings.clone(),
-        };
-        let make = py.get_type::<Self>().getattr("_from_parts")?;
-        let rest = serde_json::to_string(&rest).map_err(json_error)?;
-        Ok((make, (self.components(py), self.history(py)?, self.scale(py), rest)))
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let content = self.0.to_bytes().map_err(to_python)?;
+        let make = py.get_type::<Self>().getattr("_from_bytes")?;
+        Ok((make, (PyBytes::new(py, &content),)))
     }
 }
 
@@ -227,8 +186,4 @@ impl Model {
         Array2::from_shape_vec((history.len(), groups), values)
             .map_err(|e| PyValueError::new_err(format!("history: {e}")))
     }
-}
-
-fn json_error(error: serde_json::Error) -> PyErr {
-    PyValueError::new_err(format!("not the state of a model: {error}"))
 }

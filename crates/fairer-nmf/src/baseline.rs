@@ -2,7 +2,7 @@
 //! Algorithm 1: the mean error of T randomised runs).
 
 use crate::data::GroupedData;
-use crate::fit::{Context, Init, Progress, Scheme, run_once};
+use crate::fit::{Context, Init, Progress, Scheme, Task, run_once};
 use crate::random::{Purpose, Stream};
 use crate::stopping::Stopping;
 use crate::update::Update;
@@ -148,7 +148,7 @@ pub(crate) fn baselines<T: Element>(
                         return groups[group].norm();
                     }
                     let inner = Context { observer: &report, deadline: context.deadline };
-                    let error = one_run(data, group, run, rank, seed, estimate, &inner);
+                    let error = one_run(data, group, run, rank, seed, estimate, inner);
                     done.fetch_add(1, Ordering::Relaxed);
                     error
                 })
@@ -174,15 +174,20 @@ fn one_run<T: Element>(
     rank: usize,
     seed: u64,
     estimate: &Estimate,
-    context: &Context<'_>,
+    context: Context<'_>,
 ) -> f64 {
     let alone = data.only(group);
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
-    let scheme = Scheme::standard(estimate.update);
-    let zero = [0.0];
-    run_once(&alone, rank, &estimate.init, 0, seed, scheme, &zero, &estimate.stopping, context)
-        .measured
-        .errors[0]
+    let task = Task {
+        scheme: Scheme::standard(estimate.update),
+        baselines: &[0.0],
+        start_weights: None,
+        stopping: &estimate.stopping,
+        context,
+        restart: 0,
+        restarts: 1,
+    };
+    run_once(&alone, rank, &estimate.init, seed, &task).measured.errors[0]
 }
 
 fn given<T: Element>(data: &GroupedData<'_, T>, errors: &[f64]) -> Result<Vec<GroupBaseline>> {

@@ -86,7 +86,7 @@ fn even(groups: usize) -> Vec<f64> {
 }
 
 /// The t with Σ w(t + e)² = tail, or the trivial bound −min e where every t satisfies it. Σw = 1.
-fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
+pub(crate) fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
     let mean: f64 = weights.iter().zip(e).map(|(w, e)| w * e).sum();
     let square: f64 = weights.iter().zip(e).map(|(w, e)| w * e * e).sum();
     let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);

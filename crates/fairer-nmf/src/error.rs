@@ -105,6 +105,12 @@ pub enum Error {
     /// The observer asked to stop before there was a result.
     #[error("stopped before there was a result")]
     Stopped,
+    /// The stored bytes of a model cannot be used.
+    #[error("stored model: {reason}")]
+    ModelBytes {
+        /// What is wrong with them and what to do.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -54,8 +54,8 @@ pub use data::{Csr, Group, GroupedData, Indices, Matrix};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use fit::{
-    Fit, Init, Method, Observer, Parameters, Progress, Start, estimate_baselines, fit, fit_from,
-    silent,
+    Fit, Init, Method, Observer, Parameters, Progress, Start, StartWeights, estimate_baselines,
+    fit, fit_from, silent,
 };
 pub use model::{GroupFit, Model, Warning};
 pub use statistics::{Statistics, group_statistics};

@@ -142,6 +142,10 @@ pub struct Model {
     pub scale: Option<Vec<f64>>,
     /// Names of the features, where the caller gave them.
     pub feature_names: Option<Vec<String>>,
+    /// How the caller made the features from what he was given, in his own notation, so that new
+    /// data can be treated alike (the program: how documents became TF-IDF). The library only
+    /// keeps it.
+    pub preparation: Option<String>,
     /// What a user should know.
     pub warnings: Vec<Warning>,
 }
@@ -225,6 +229,22 @@ impl Model {
     /// The file cannot be written.
     pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<()> {
         file::save(self, path.as_ref())
+    }
+
+    /// The content of the file that [`Model::save`] writes.
+    ///
+    /// # Errors
+    /// Never for a model of a fit; parts that do not fit each other cannot be written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(self).map_err(|reason| Error::ModelBytes { reason })
+    }
+
+    /// The model behind [`Model::to_bytes`].
+    ///
+    /// # Errors
+    /// As [`Model::load`], without the file.
+    pub fn from_bytes(content: &[u8]) -> Result<Self> {
+        file::from_bytes(content).map_err(|reason| Error::ModelBytes { reason })
     }
 
     /// Reads a model that [`Model::save`] wrote.

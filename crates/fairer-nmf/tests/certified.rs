@@ -1,10 +1,12 @@
 //! Laws of the AM scheme and its certificates.
 
 use fairer_nmf::{
-    Baseline, GroupedData, Init, Method, Parameters, Status, Stopping, Update, fit,
-    group_statistics, min_max_step, silent, synthetic,
+    Baseline, GroupedData, Init, Method, Model, Parameters, Progress, StartWeights, Status,
+    Stopping, Update, fit, group_statistics, min_max_step, silent, synthetic,
 };
 use ndarray::Array2;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 /// Non-negative pseudo-random numbers: a Weyl sequence, squared to spread.
 fn random(rows: usize, columns: usize, salt: f64) -> Array2<f64> {
@@ -60,6 +62,91 @@ fn am_worst_loss_never_rises() {
         }
     }
     assert!(iterations > 300, "the law was tested on {iterations} iterations only");
+}
+
+/// The largest loss and the weights of every iteration of a run.
+fn watched(
+    data: &GroupedData<'_, f64>,
+    parameters: &Parameters,
+) -> (Vec<f64>, Vec<Vec<f64>>, Model) {
+    let seen = Mutex::new((Vec::new(), Vec::new()));
+    let watch = |progress: &Progress<'_>| {
+        if let Progress::Iteration { iteration: 1.., worst_loss, weights, .. } = *progress {
+            let mut seen = seen.lock().unwrap();
+            seen.0.push(worst_loss);
+            seen.1.push(weights.to_vec());
+        }
+        ControlFlow::Continue(())
+    };
+    let model = fit(data, parameters, &watch).unwrap().model;
+    let (worst, weights) = seen.into_inner().unwrap();
+    (worst, weights, model)
+}
+
+#[test]
+fn a_group_without_a_say_can_get_one_later_and_the_worst_loss_still_never_rises() {
+    let mut came_back = 0;
+    for (x, labels, rank) in cases() {
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        for seed in 0..6 {
+            let (worst, weights, model) = watched(&data, &parameters(rank, seed));
+            for pair in worst.windows(2) {
+                assert!(pair[1] <= pair[0] + 1e-9, "rose from {} to {}", pair[0], pair[1]);
+            }
+            for iteration in &weights {
+                assert!((iteration.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            }
+            let last: Vec<f64> = model.groups.iter().map(|g| g.weight).collect();
+            assert_eq!(weights.last(), Some(&last));
+            came_back += (0..model.groups.len())
+                .filter(|&l| {
+                    let silent = weights.iter().position(|w| w[l] < 1e-6);
+                    silent.is_some_and(|at| weights[at..].iter().any(|w| w[l] > 1e-2))
+                })
+                .count();
+        }
+    }
+    assert!(came_back >= 3, "only {came_back} groups came back");
+}
+
+#[test]
+fn a_fit_can_start_from_the_weights_of_the_bound_or_from_given_ones() {
+    for (x, labels, rank) in cases() {
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        let with = |start_weights: StartWeights| {
+            watched(&data, &Parameters { start_weights, ..parameters(rank, 1) })
+        };
+        let (worst, _, bound) = with(StartWeights::Bound);
+        for pair in worst.windows(2) {
+            assert!(pair[1] <= pair[0] + 1e-9, "rose from {} to {}", pair[0], pair[1]);
+        }
+        // The bound's weights, given in any unit, are the same start.
+        let weights = bound.global_bound.weights.iter().map(|w| 4.0 * w).collect();
+        let (_, _, given) = with(StartWeights::Given { weights });
+        assert_eq!(given.components, bound.components);
+        let (_, _, even) = with(StartWeights::Even);
+        assert_ne!(even.components, bound.components);
+        // The report of the bound is what was asked for, whatever the start needs.
+        let unasked =
+            Parameters { start_weights: StartWeights::Bound, bound: false, ..parameters(rank, 1) };
+        let unasked = fit(&data, &unasked, &silent).unwrap().model;
+        assert_eq!((unasked.global_bound.value, unasked.components), (None, bound.components));
+    }
+}
+
+#[test]
+fn start_weights_that_do_not_fit_are_refused() {
+    let (x, labels) = synthetic::first(0);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    for (weights, sentence) in [
+        (vec![1.0], "start weights is 1 values for 2 groups: give one per group"),
+        (vec![1.0, -1.0], "start weights is -1: must be finite and not negative"),
+        (vec![0.0; 2], "start weights is a sum of 0: at least one must be positive"),
+    ] {
+        let start_weights = StartWeights::Given { weights };
+        let parameters = Parameters { start_weights, ..parameters(2, 0) };
+        assert_eq!(fit(&data, &parameters, &silent).unwrap_err().to_string(), sentence);
+    }
 }
 
 #[test]

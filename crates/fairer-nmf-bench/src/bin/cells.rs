@@ -6,21 +6,10 @@
 //! of a plain NumPy transcription of the paper's MU scheme (references/paper_mu.py), measured in
 //! the same run on one thread.
 
-use fairer_nmf::{
-    Change, Csr, GroupedData, Indices, Init, Matrix, Parameters, Stopping, fit, silent,
-};
-use fairer_nmf_cli::input::{self, DenseMatrix, DenseView, GroupsSource, ReadOptions};
+use fairer_nmf::{Change, GroupedData, Init, Parameters, Stopping, fit, silent};
+use fairer_nmf_bench::paper::{self, Failure};
 use std::collections::HashMap;
 use std::process::Command;
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-const SETS: [(&str, &str, &str, usize); 4] = [
-    ("ortho1", "synthetic/ortho1.npz:X", "synthetic/ortho1.npz:group", 9),
-    ("ortho2", "synthetic/ortho2.npz:X", "synthetic/ortho2.npz:group", 6),
-    ("hd", "heart-disease/hd_297x12.npz:X", "heart-disease/hd_297x12.npz:group", 10),
-    ("20n", "20newsgroups/20n_tfidf_1500x200.npz", "20newsgroups/20n_rows.csv:group", 20),
-];
 
 /// The authors' mean and standard deviation of the worst loss, by (data set, method, rank).
 type Authors = HashMap<(String, String, usize), (f64, f64)>;
@@ -35,16 +24,13 @@ fn main() -> Result<(), Failure> {
     // One thread: the times are those of one core.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
-        for (name, matrix, groups, ranks) in SETS {
-            let options = ReadOptions {
-                groups: Some(format!("{shared}/data/{groups}").parse::<GroupsSource>()?),
-                ..ReadOptions::default()
-            };
-            let dataset = input::read(&format!("{shared}/data/{matrix}"), &options)?;
-            let data = grouped(&dataset)?;
-            for rank in 1..=ranks {
-                let numpy = python.as_deref().map(|p| numpy_seconds(p, name, rank)).transpose()?;
-                row(name, &data, rank, seeds, &authors, numpy)?;
+        for set in &paper::SETS {
+            let dataset = set.read(&shared)?;
+            let data = paper::grouped(&dataset)?;
+            for rank in 1..=set.ranks {
+                let numpy = python.as_deref().map(|p| numpy_seconds(p, set.name, rank));
+                let numpy = numpy.transpose()?;
+                row(set.name, &data, rank, seeds, &authors, numpy)?;
             }
         }
         Ok(())
@@ -54,24 +40,6 @@ fn main() -> Result<(), Failure> {
 const HEADER: &str = "\
 | set | rank | authors AM | authors MU | ours, paper's start | ours, default | bound | s, paper's start (baselines + fit) | s, default fit | NumPy MU, s |
 |---|---|---|---|---|---|---|---|---|---|";
-
-fn grouped(dataset: &input::Dataset) -> Result<GroupedData<'_, f64>, Failure> {
-    let labels = dataset.labels.as_ref().ok_or("no groups")?;
-    let matrix: Matrix<'_, f64> = match &dataset.matrix {
-        input::Matrix::Sparse(x) => {
-            Csr::new(x.cols, &x.indptr, Indices::I32(&x.indices), &x.values)?.into()
-        }
-        input::Matrix::Dense(x) => dense(x)?.into(),
-    };
-    Ok(GroupedData::new(matrix, labels)?)
-}
-
-fn dense(x: &DenseMatrix) -> Result<ndarray::ArrayView2<'_, f64>, Failure> {
-    match x.view() {
-        DenseView::F64(view) => Ok(view),
-        DenseView::F32(_) => Err("the paper's data is f64".into()),
-    }
-}
 
 fn row(
     name: &str,

@@ -3,7 +3,7 @@
 use clap::Args;
 use fairer_nmf::Parameters;
 
-use super::values::{BaselineKind, InitName, Normalize, Seconds, UpdateName};
+use super::values::{BaselineKind, InitName, Normalize, Seconds, StartWeightsName, UpdateName};
 
 /// Where the baselines come from.
 #[derive(Debug, Args)]
@@ -41,6 +41,10 @@ pub(crate) struct SolverArgs {
     /// How a run starts
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub init: InitName,
+
+    /// The weights of the groups that a run of method am begins with
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub start_weights: StartWeightsName,
 
     /// Restarts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,

@@ -5,11 +5,13 @@
 
 mod data;
 mod fit;
+mod measure;
 mod values;
 
 pub(crate) use data::{DataArgs, GroupArgs, TextArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
+pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
     BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
-    PrecisionName, Ranks, Seconds, UpdateName,
+    PrecisionName, Ranks, Seconds, StartWeightsName, UpdateName,
 };

@@ -88,6 +88,16 @@ pub(crate) enum InitName {
     Random,
 }
 
+/// `--start-weights`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum StartWeightsName {
+    /// None of their own
+    #[default]
+    Even,
+    /// Those of the lower bound on the worst loss: the mixture of groups that is hardest to serve
+    Bound,
+}
+
 /// `--baseline`: a word, or else a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BaselineKind {

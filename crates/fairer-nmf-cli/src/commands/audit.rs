@@ -11,9 +11,7 @@ use fairer_nmf_report::Report;
 use ndarray::Array2;
 
 use super::topics::load_model;
-use crate::args::{
-    AuditArgs as StatisticsArgs, BaselineArgs, DataArgs, GroupArgs, Normalize, RunArgs, SolverArgs,
-};
+use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
 use crate::auditing::{self, audits};
 use crate::components::Components;
 use crate::export;
@@ -49,37 +47,8 @@ pub(crate) struct AuditArgs {
     #[command(flatten)]
     dictionary: Dictionary,
 
-    /// Do not fit standard NMF for comparison
-    #[arg(long, help_heading = "Dictionary")]
-    no_compare: bool,
-
-    /// Write the result for programs; - is standard output, in place of the table
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    json: Option<String>,
-
-    /// Write a page for people
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<String>,
-
-    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
-    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
-    charts: Option<String>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-
     #[command(flatten)]
-    baseline: BaselineArgs,
-
-    #[command(flatten)]
-    solver: SolverArgs,
-
-    #[command(flatten)]
-    audit: StatisticsArgs,
-
-    #[command(flatten)]
-    pub run: RunArgs,
+    pub common: MeasureArgs,
 }
 
 #[derive(Debug, Args)]
@@ -102,15 +71,17 @@ struct Audited {
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.run);
+    let bar = Bar::new(&args.common.run);
     let given = &args.dictionary;
-    let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
+    let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
     let read = [&given.model, &given.components].into_iter().flatten();
     let inputs: Vec<&str> = read.chain([&args.data.data]).map(String::as_str).collect();
-    pages::check_distinct(&inputs, &[("--json", args.json.as_deref())], report, charts)?;
-    let pages = Pages::claim(report, charts, args.force)?;
-    let files =
-        Files { pages, json: Output::claim_if("--json", args.json.as_deref(), args.force)? };
+    pages::check_distinct(&inputs, &[("--json", args.common.json.as_deref())], report, charts)?;
+    let pages = Pages::claim(report, charts, args.common.force)?;
+    let files = Files {
+        pages,
+        json: Output::claim_if("--json", args.common.json.as_deref(), args.common.force)?,
+    };
 
     let (loaded, audited) = match (&given.model, &given.components) {
         (Some(path), _) => of_model(args, path, &bar)?,
@@ -124,7 +95,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
 }
 
 fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
-    if args.solver.normalize.is_some() {
+    if args.common.solver.normalize.is_some() {
         return Err(Failure::wrong(
             "--normalize does not go with --model: the model brings its own scaling",
         ));
@@ -142,7 +113,7 @@ fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Aud
     if turned {
         bar.note(&format!("{path} has one row a feature: it was turned around"));
     }
-    let scaling = match args.solver.normalize {
+    let scaling = match args.common.solver.normalize {
         Some(Normalize::Features) => Scaling::UnitFeatures,
         Some(Normalize::None) => Scaling::AsTheyAre,
         None => {
@@ -165,19 +136,20 @@ fn measure<T: Element>(
 ) -> Result<(), Failure> {
     let data = loaded.grouped(matrix, &audited.scaling)?;
     let rank = audited.components.nrows();
-    if !args.solver.allow_small_groups {
+    if !args.common.solver.allow_small_groups {
         check_rank(&data, rank, "the rank of the dictionary")?;
     }
     let fitted = audited.model.as_ref().map(|m| &m.parameters);
     let trade_off = files.json.is_some() || files.pages.are_wanted();
-    let options = auditing::options(&args.audit, fitted, trade_off, args.solver.seed)?;
+    let options =
+        auditing::options(&args.common.audit, fitted, trade_off, args.common.solver.seed)?;
     files.reserve(data.groups().len())?;
 
     let start = Instant::now();
     let parameters = parameters(args, &data, rank)?;
     bar.next_fit("", &parameters.stopping);
     let (wanted, seed) = (&parameters.baseline, parameters.seed);
-    let deadline = Deadline::new(args.solver.time_limit);
+    let deadline = Deadline::new(args.common.solver.time_limit);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
     let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
     if deadline.passed() {
@@ -209,7 +181,7 @@ fn measure<T: Element>(
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
     outcome.warnings.extend(audits.unfinished());
     outcome.notes.iter().for_each(|note| bar.note(note));
-    if !args.run.quiet && !files.to_stdout() {
+    if !args.common.run.quiet && !files.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
@@ -217,7 +189,7 @@ fn measure<T: Element>(
         let subject = Subject {
             title: format!("{} by group", report::short_name(loaded.dataset.path())),
             features: &loaded.dataset.features,
-            min_group_size: args.audit.min_group_size,
+            min_group_size: args.common.audit.min_group_size,
             notes: loaded.dataset.notes.clone(),
         };
         let model = audited.model.as_ref().map(|model| (model, None));
@@ -240,10 +212,10 @@ fn parameters<T: Element>(
     rank: usize,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    let method = Method::Standard { update: meaning::update(args.solver.update) };
+    let method = Method::Standard { update: meaning::update(args.common.solver.update) };
     Ok(Parameters {
-        baseline: meaning::baseline(&args.baseline, &names)?,
-        ..meaning::parameters(rank, method, &args.solver)
+        baseline: meaning::baseline(&args.common.baseline, &names)?,
+        ..meaning::parameters(rank, method, &args.common.solver)
     })
 }
 
@@ -255,11 +227,11 @@ fn compare<T: Element>(
     baselines: &[GroupBaseline],
     bar: &Bar,
 ) -> Result<Option<Fit<T>>, Failure> {
-    if args.no_compare || progress::stopped() {
+    if args.common.no_compare || progress::stopped() {
         return Ok(None);
     }
     bar.next_fit("standard NMF: ", &parameters.stopping);
-    let update = meaning::update(args.solver.update);
+    let update = meaning::update(args.common.solver.update);
     fit_standard(data, parameters, update, baselines, bar).map(Some)
 }
 

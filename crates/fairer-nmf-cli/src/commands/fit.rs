@@ -4,12 +4,11 @@ use clap::Args;
 use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
 use fairer_nmf_report::Report;
 
-use crate::args::{
-    AuditArgs, BaselineArgs, DataArgs, GroupArgs, MethodName, Normalize, RunArgs, SolverArgs,
-};
+use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize};
 use crate::auditing::{self, audits};
 use crate::export;
 use crate::failure::Failure;
+use crate::features;
 use crate::fitting::{self, Compared, fit_and_compare};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
@@ -51,47 +50,18 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
     method: MethodName,
 
-    /// Do not fit standard NMF for comparison
-    #[arg(long, help_heading = "Model")]
-    no_compare: bool,
-
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     model: Option<String>,
 
-    /// Write the result for programs; - is standard output, in place of the table
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    json: Option<String>,
-
-    /// Write a page for people
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<String>,
-
-    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
-    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
-    charts: Option<String>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-
     #[command(flatten)]
-    baseline: BaselineArgs,
-
-    #[command(flatten)]
-    solver: SolverArgs,
-
-    #[command(flatten)]
-    audit: AuditArgs,
-
-    #[command(flatten)]
-    pub run: RunArgs,
+    pub common: MeasureArgs,
 }
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.run);
+    let bar = Bar::new(&args.common.run);
     let outputs = Outputs::claim(args)?;
-    auditing::options(&args.audit, Some(&Parameters::new(1)), true, 0)?;
+    auditing::options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load::load(&args.data, Some(&args.groups), &bar)?;
     match loaded.matrix()? {
         AnyMatrix::F32(matrix) => fit_matrix(args, &loaded, matrix, outputs, &bar),
@@ -107,29 +77,30 @@ fn fit_matrix<T: Element>(
     bar: &Bar,
 ) -> Result<(), Failure> {
     let rank = args.rank as usize;
-    let normalize = args.solver.normalize.unwrap_or(Normalize::Features);
+    let normalize = args.common.solver.normalize.unwrap_or(Normalize::Features);
     let scaling = match normalize {
         Normalize::Features => Scaling::UnitFeatures,
         Normalize::None => Scaling::AsTheyAre,
     };
     let data = loaded.grouped(matrix, &scaling)?;
-    if !args.solver.allow_small_groups {
+    if !args.common.solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
     let parameters = parameters(args, &data, rank)?;
     outputs.reserve(rank, data.features(), data.groups().len())?;
-    let compare = (!args.no_compare).then(|| meaning::update(args.solver.update));
+    let compare = (!args.common.no_compare).then(|| meaning::update(args.common.solver.update));
     let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
     bar.finish();
 
     let dataset = &loaded.dataset;
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
-    let mut outcome = outcome(&compared, !args.no_compare, loaded, &data);
+    compared.fit.model.preparation = features::preparation(dataset);
+    let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();
 
     outcome.notes.iter().for_each(|note| bar.note(note));
-    if !args.run.quiet && !outputs.to_stdout() {
+    if !args.common.run.quiet && !outputs.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
@@ -142,10 +113,10 @@ fn fit_matrix<T: Element>(
         let subject = Subject {
             title,
             features: &dataset.features,
-            min_group_size: args.audit.min_group_size,
+            min_group_size: args.common.audit.min_group_size,
             notes: dataset.notes.clone(),
         };
-        let report = page(&subject, &data, &compared, &outcome, &args.audit, bar)?;
+        let report = page(&subject, &data, &compared, &outcome, &args.common.audit, bar)?;
         written.extend(pages.write(&report)?);
     }
     if progress::stopped() {
@@ -163,10 +134,10 @@ fn parameters<T: Element>(
     rank: usize,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    let method = meaning::method(args.method, args.solver.update);
+    let method = meaning::method(args.method, args.common.solver.update);
     Ok(Parameters {
-        baseline: meaning::baseline(&args.baseline, &names)?,
-        ..meaning::parameters(rank, method, &args.solver)
+        baseline: meaning::baseline(&args.common.baseline, &names)?,
+        ..meaning::parameters(rank, method, &args.common.solver)
     })
 }
 
@@ -233,18 +204,19 @@ struct Outputs {
 
 impl Outputs {
     fn claim(args: &FitArgs) -> Result<Self, Failure> {
-        let outputs = [("--model", args.model.as_deref()), ("--json", args.json.as_deref())];
-        let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
+        let outputs = [("--model", args.model.as_deref()), ("--json", args.common.json.as_deref())];
+        let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
         pages::check_distinct(&[&args.data.data], &outputs, report, charts)?;
-        let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.force);
-        let pages = Pages::claim(report, charts, args.force)?;
+        let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.common.force);
+        let pages = Pages::claim(report, charts, args.common.force)?;
         Ok(Self { model: claim(0)?, json: claim(1)?, pages })
     }
 
     /// Makes sure of room for what is likely to come.
     fn reserve(&mut self, rank: usize, features: usize, groups: usize) -> Result<(), Failure> {
         if let Some(model) = &mut self.model {
-            model.reserve((rank + 1) * features * 8 + (1 << 16))?;
+            // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
+            model.reserve((rank + 1 + 3) * features * 8 + (1 << 16))?;
         }
         if let Some(json) = &mut self.json {
             json.reserve(groups * 512)?;
@@ -269,7 +241,8 @@ impl Outputs {
             if !output.is_stdout() {
                 written.push(output.shown().to_owned());
             }
-            output.write_by(|path| compared.fit.model.save(path))?;
+            // Into the room that was reserved: nothing else is written on the way.
+            output.write(&compared.fit.model.to_bytes().map_err(Failure::failed)?)?;
         }
         if let Some(output) = self.json {
             if !output.is_stdout() {

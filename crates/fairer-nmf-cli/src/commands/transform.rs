@@ -19,10 +19,12 @@ use crate::terminal::counted;
 Examples:
   fairer-nmf transform new_patients.csv --model m.safetensors --drop sex,target -o W.csv
   fairer-nmf transform X.npy --model m.safetensors -o W.npy
+  fairer-nmf transform new_posts.jsonl --text body --model m.safetensors -o W.csv
 
 The columns must be the features of the model; their order does not matter. Every row gets its
 exact non-negative least squares coordinates, whatever its group. Where the model scaled its
-features, the data are scaled alike.")]
+features, the data are scaled alike; where it was fitted to documents, new ones are cut into terms
+and weighed as those were.")]
 pub(crate) struct TransformArgs {
     #[command(flatten)]
     data: DataArgs,

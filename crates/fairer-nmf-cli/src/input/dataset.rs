@@ -2,6 +2,7 @@
 
 use super::matrix::Matrix;
 use super::places::Places;
+use super::text::TextOptions;
 
 /// What a file holds once it is read: a matrix, its names, its groups.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Dataset {
     pub labels: Option<Vec<String>>,
     /// What the user should know, such as rows left out for missing cells.
     pub notes: Vec<String>,
+    /// How new documents become the same features, where the features are terms.
+    pub recipe: Option<TextOptions>,
     pub(crate) origin: Origin,
 }
 
@@ -45,6 +48,7 @@ impl Dataset {
             features,
             labels: None,
             notes: Vec::new(),
+            recipe: None,
             origin: Origin { path: path.into(), rows: RowOrigin::Rows },
         }
     }

@@ -50,12 +50,13 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
     if latin1 > 0 {
         notes.push(format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1"));
     }
-    let (matrix, features) = text::vectorize(path, &documents, options)?;
+    let text::Vectorized { matrix, terms, recipe } = text::vectorize(path, &documents, options)?;
     Ok(Dataset {
         matrix: Matrix::Sparse(matrix),
-        features,
+        features: terms,
         labels: Some(labels),
         notes,
+        recipe: Some(recipe),
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

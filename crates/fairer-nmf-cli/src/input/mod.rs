@@ -28,7 +28,7 @@ pub use dataset::Dataset;
 pub use error::{CellPlace, InputError};
 pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
 pub use options::{Format, GroupsSource, Missing, Precision, ReadOptions};
-pub use text::{DocumentFrequency, Norm, StopWords, TextOptions};
+pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 
 pub(crate) use error::closest as closest_name;
 pub(crate) use labels::read as read_names;

@@ -83,12 +83,14 @@ pub fn read(path: &str) -> Result<Dataset, InputError> {
         .map(|post| strip_quotation(strip_footer(strip_header(post)), &quotation))
         .collect();
     let labels = rows.iter().map(|(newsgroup, _)| GROUPS[NEWSGROUPS[*newsgroup].1].to_string());
-    let (matrix, features) = text::vectorize(path, &documents, &paper_options())?;
+    let text::Vectorized { matrix, terms, recipe } =
+        text::vectorize(path, &documents, &paper_options())?;
     Ok(Dataset {
         matrix: Matrix::Sparse(matrix),
-        features,
+        features: terms,
         labels: Some(labels.collect()),
         notes: Vec::new(),
+        recipe: Some(recipe),
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

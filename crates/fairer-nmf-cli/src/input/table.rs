@@ -304,15 +304,15 @@ impl<T: Number> Table<T> {
             let (dropped, records) = (part.issues.dropped, part.records);
             notes.push(format!("{dropped} of {records} rows left out because of missing cells"));
         }
-        let (matrix, features) = match (plan.document, options) {
+        let (matrix, features, recipe) = match (plan.document, options) {
             (Some(list), Some(options)) => {
                 let documents = std::mem::take(&mut part.words[list]);
-                let (matrix, terms) = text::vectorize(&plan.path, &documents, options)?;
-                (Matrix::Sparse(matrix), terms)
+                let made = text::vectorize(&plan.path, &documents, options)?;
+                (Matrix::Sparse(made.matrix), made.terms, Some(made.recipe))
             }
             _ => {
                 let (array, features) = dense(&plan, numbers, &part);
-                (Matrix::Dense(T::dense(array)), features)
+                (Matrix::Dense(T::dense(array)), features, None)
             }
         };
         let Part { places, records, .. } = part;
@@ -321,7 +321,8 @@ impl<T: Number> Table<T> {
             false => RowOrigin::Records { places, records },
         };
         let path = plan.path;
-        Ok(Dataset { matrix, features, labels, notes, origin: Origin { path, rows } })
+        let origin = Origin { path, rows };
+        Ok(Dataset { matrix, features, labels, notes, recipe, origin })
     }
 }
 

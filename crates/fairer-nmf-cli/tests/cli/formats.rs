@@ -167,6 +167,41 @@ fn a_folder_of_documents() {
 }
 
 #[test]
+fn a_model_of_documents_weighs_new_ones_as_its_own() {
+    let place = Place::with(
+        "pets.csv",
+        "kind,body\ncat,the cat purrs softly\ncat,cat and cat food\ncat,a cat sleeps\n\
+         dog,the dog barks loudly\ndog,dog food and dog walks\ndog,a dog runs\n",
+    );
+    place.write("stop.txt", "the\nand\n");
+    let fit = ["fit", "pets.csv", "--text", "body", "--group-by", "kind", "--rank", "2"];
+    let options = ["--stop-words", "stop.txt", "--sublinear-tf"];
+    place.ok(&[&fit[..], &options, &["--model", "m.safetensors", "--no-compare"]].concat());
+    std::fs::remove_file(place.path().join("stop.txt")).unwrap();
+    let transform = |file: &str, more: &[&str]| {
+        let all = ["transform", file, "--text", "body", "--model", "m.safetensors", "-o", "-"];
+        place.run(&[&all[..], more].concat())
+    };
+    // Alone or in company, a document has the same coordinates: its weights come from the model.
+    let texts = ["cat food", "dog walks and the cat sleeps", "nothing known"];
+    place.write("all.csv", format!("body\n{}\n", texts.join("\n")));
+    let all = transform("all.csv", &[]);
+    assert_eq!((all.code, all.err.as_str()), (0, ""));
+    for (text, line) in texts.iter().zip(all.out.lines().skip(1)) {
+        place.write("one.csv", format!("body\n{text}\n"));
+        assert_eq!(transform("one.csv", &[]).out.lines().nth(1), Some(line), "{text}");
+    }
+    assert_eq!(all.out.lines().nth(3), Some("0.0,0.0"), "no known term, no coordinates");
+    // Saying the same again is fine, something else is not.
+    place.write("stop.txt", "the\nand\n");
+    assert_eq!(transform("all.csv", &options).out, all.out);
+    place.refused(
+        &["transform", "all.csv", "--text", "body", "--model", "m.safetensors", "-o", "-", "--norm", "l1"],
+        "--norm does not go with m.safetensors, which brings its own options about documents, and others: leave it out",
+    );
+}
+
+#[test]
 fn one_hot_columns_follow_the_model() {
     let place = Place::with("a.csv", "g,colour,x\na,red,1\na,blue,2\nb,red,3\nb,green,4\n");
     let fit = ["fit", "a.csv", "--group-by", "g", "--one-hot", "colour", "--rank", "1"];

@@ -1,4 +1,4 @@
-//! A real SIGINT to a real, long fit.
+//! A real SIGINT to real, long runs.
 #![cfg(unix)]
 
 use std::process::{Child, Command, Output, Stdio};
@@ -8,6 +8,12 @@ use crate::support::{BY_SEX, HEART, Place};
 
 /// A fit that would take days: multiplicative updates never stand still.
 fn long_fit(place: &Place, more: &[&str]) -> Child {
+    let endless = ["--rank", "3", "--method", "mu", "--tol", "0", "--max-iter", "4000000000"];
+    started(place, "fit", &[&endless[..], &["--baseline-runs", "1"], more].concat())
+}
+
+/// A command at work on a table of its own.
+fn started(place: &Place, command: &str, more: &[&str]) -> Child {
     let mut csv = String::from("g,a,b,c,d,e,f\n");
     let mut state = 1_u32;
     for row in 0..400 {
@@ -20,8 +26,7 @@ fn long_fit(place: &Place, more: &[&str]) -> Child {
     }
     place.write("long.csv", csv);
     Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args(["fit", "long.csv", "--group-by", "g", "--rank", "3", "--method", "mu"])
-        .args(["--tol", "0", "--max-iter", "4000000000", "--baseline-runs", "1"])
+        .args([command, "long.csv", "--group-by", "g"])
         .args(more)
         .current_dir(place.path())
         .stdout(Stdio::piped())
@@ -60,6 +65,25 @@ fn the_first_ctrl_c_stops_and_writes_what_there_is() {
     assert!(json["worst_loss"].is_number());
     assert!(place.ok(&["topics", "m.safetensors"]).out.contains("Topic 3"));
     assert_eq!(place.files(), ["fit.json", "long.csv", "m.safetensors"]);
+}
+
+#[test]
+fn a_sweep_that_is_stopped_writes_the_trials_that_it_finished() {
+    let place = Place::new();
+    let sweep = ["--ranks", "2..2", "--trials", "20000", "--methods", "standard,am"];
+    let child = started(&place, "sweep", &[&sweep[..], &["--json", "sweep.json"]].concat());
+    std::thread::sleep(Duration::from_secs(4));
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.ends_with("error: stopped; wrote sweep.json\n"), "{err}");
+    assert_eq!(output.status.code(), Some(1));
+    let json = place.json("sweep.json");
+    let records = json["records"].as_array().unwrap();
+    // Two methods and two groups: no trial is there by halves.
+    assert!(!records.is_empty() && records.len().is_multiple_of(4), "{}", records.len());
+    assert!(records.iter().all(|r| r["status"] == "converged"));
+    assert_eq!(place.files(), ["long.csv", "sweep.json"]);
 }
 
 #[test]

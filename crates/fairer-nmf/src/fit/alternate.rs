@@ -2,7 +2,9 @@
 //! rows for the dictionary, in turn, with two additions that the paper does not have.
 //!
 //! *A soft beginning.* The first rows go only part of the way to their exact values, so that a
-//! random start does not freeze topics at zero before they mean anything.
+//! random start does not freeze topics at zero before they mean anything. Where start weights are
+//! given, as many soft iterations on the weighted sum of squared relative errors come first; they
+//! make the start and are not counted, as the worst loss may move either way there.
 //!
 //! *Looking ahead.* Near a solution plain alternation creeps. The rows are therefore computed for
 //! a dictionary extrapolated along its last step (as Ang and Gillis 2019 do for standard NMF). If
@@ -11,45 +13,52 @@
 //! Guarantee: the largest loss after each accepted dictionary step never rises. Not guaranteed:
 //! a global optimum; the problem is not convex.
 
-use super::{Context, Driver, Run, Scheme, measure, start};
+use super::driver::Driver;
+use super::measure::measure;
+use super::run::{Journal, Run, Task};
+use super::start::Begin;
 use crate::Element;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
-use crate::fit::Progress;
 use crate::pass::{self, RowStep};
-use crate::stopping::{Measured, Status, Stopping};
+use crate::stopping::Measured;
 use crate::update::Update;
-use std::time::Instant;
 
 /// Iterations of the soft beginning, and how far rows go in each.
 const SOFT_ITERATIONS: usize = 15;
 const SOFT_SHARE: f64 = 0.5;
 
+const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: SOFT_SHARE };
 const EXACT: RowStep = RowStep::Update(Update::Nnls);
 
 pub(super) fn run<T: Element>(
     data: &GroupedData<'_, T>,
-    begin: start::Begin<T>,
-    scheme: Scheme,
-    baselines: &[f64],
-    stopping: &Stopping,
-    context: &Context<'_>,
-    (restart, restarts): (usize, usize),
+    begin: Begin<T>,
+    task: &Task<'_>,
 ) -> Run<T> {
-    let start::Begin { dictionary: mut h, representation: mut w, step } = begin;
+    let Begin { dictionary: mut h, representation: mut w, step } = begin;
+    let mut driver = Driver::new(data, task);
+    let mut journal = Journal::new();
+    let mut statistics = pass::run(data, &h, step, &mut w);
     // A start that already has exact rows needs no soft beginning.
     let soft = if step == RowStep::Keep { SOFT_ITERATIONS } else { 0 };
-    let norms: Vec<f64> = data.groups().iter().map(|g| g.norm()).collect();
-    let mut driver = Driver::new(scheme, &norms, baselines);
-    let mut statistics = pass::run(data, &h, step, &mut w);
+    if let Some(weights) = task.start_weights.filter(|_| soft > 0) {
+        for _ in 0..soft {
+            driver.weighted_dictionary(weights, &statistics, &mut h);
+            statistics = pass::run(data, &h, SOFT, &mut w);
+            let now = measure(data, &statistics, &h, &w, task.baselines);
+            // The first iteration then ends the run and says why.
+            if task.tell(0, &now, weights).is_break() || task.is_over() {
+                break;
+            }
+        }
+    }
     let mut momentum = Momentum::new();
     let mut accepted: Option<(Dictionary, Measured)> = None;
-    let mut history: Vec<Vec<f64>> = Vec::new();
-    let mut status = Status::IterationLimit;
 
-    while history.len() < stopping.max_iterations {
+    while journal.iterations() < task.stopping.max_iterations {
         driver.exact_dictionary(&statistics, &mut h);
-        let now = measure(data, &statistics, &h, &w, baselines);
+        let now = measure(data, &statistics, &h, &w, task.baselines);
         if let Some((last, before)) = &accepted
             && now.worst() > before.worst()
             && momentum.looked_ahead
@@ -59,45 +68,24 @@ pub(super) fn run<T: Element>(
             statistics = pass::run(data, &h, EXACT, &mut w);
             continue;
         }
-        history.push(now.losses.clone());
-        let iteration = history.len();
-        let (losses, worst_loss) = (&now.losses, now.worst());
-        let progress = Progress::Iteration { restart, restarts, iteration, losses, worst_loss };
-        if (context.observer)(&progress).is_break() {
-            status = Status::Stopped;
-            break;
-        }
-        let settled = accepted.as_ref().is_some_and(|(_, before)| stopping.met(before, &now));
-        if settled && iteration > soft {
-            status = Status::Converged;
-            break;
-        }
-        if context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            status = Status::TimeLimit;
+        let stands = accepted.as_ref().is_some_and(|(_, before)| task.stopping.met(before, &now));
+        if journal.ends(task, &now, &driver.lambda, stands && journal.iterations() >= soft) {
             break;
         }
         if let Some((_, before)) = &accepted {
-            driver.improvement = before.worst() - worst_loss;
+            driver.improvement = before.worst() - now.worst();
         }
         let last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
-        statistics = if iteration <= soft {
-            pass::run(data, &h, RowStep::Toward { update: Update::Nnls, share: SOFT_SHARE }, &mut w)
+        statistics = if journal.iterations() <= soft {
+            pass::run(data, &h, SOFT, &mut w)
         } else {
             pass::run(data, &momentum.ahead(&h, last.as_ref()), EXACT, &mut w)
         };
     }
     // The rows that belong to the final dictionary; this can only lower every group's error.
     let statistics = pass::run(data, &h, EXACT, &mut w);
-    let measured = measure(data, &statistics, &h, &w, baselines);
-    Run {
-        dictionary: h,
-        representation: w,
-        measured,
-        history,
-        status,
-        step_gap: driver.gap,
-        weights: driver.lambda,
-    }
+    let measured = measure(data, &statistics, &h, &w, task.baselines);
+    journal.close(h, w, measured, driver)
 }
 
 /// How far to look ahead: further while it helps, less after it did not.

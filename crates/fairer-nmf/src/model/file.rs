@@ -1,6 +1,9 @@
 //! Models on disk: a safetensors file with the tensors `components` (r×n), `history`
 //! (iterations×L) and, where features were scaled, `scale` (n), all f64, and everything else as
 //! JSON in the header under `fairer_nmf`.
+//!
+//! A field that older readers may pass over without being misled is added within a version; any
+//! other change takes a new version, and a file is written in the oldest that tells it right.
 
 use super::{GroupFit, Model, Warning};
 use crate::bound::BoundReport;
@@ -14,7 +17,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Version of the format; a reader refuses newer ones.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The first version with `preparation`: who does not know it would prepare new data otherwise.
+const WITH_PREPARATION: u32 = 2;
+const WITHOUT_PREPARATION: u32 = 1;
 const KEY: &str = "fairer_nmf";
 
 #[derive(Serialize, Deserialize)]
@@ -26,6 +32,8 @@ struct Header {
     step_gap: Option<f64>,
     global_bound: BoundReport,
     feature_names: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preparation: Option<String>,
     warnings: Vec<Warning>,
 }
 
@@ -35,18 +43,36 @@ struct Version {
 }
 
 pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
+    let content =
+        to_bytes(model).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })?;
+    // A neighbour that is renamed: the old file stays whole until the new one is.
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|source| {
+        // The error that matters is the first one; a left-over part is best effort.
+        let _ = std::fs::remove_file(&part);
+        Error::Io { path: path.to_owned(), source }
+    })
+}
+
+pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     let header = Header {
-        format_version: VERSION,
+        format_version: match model.preparation {
+            Some(_) => WITH_PREPARATION,
+            None => WITHOUT_PREPARATION,
+        },
         groups: model.groups.clone(),
         parameters: model.parameters.clone(),
         status: model.status,
         step_gap: model.step_gap,
         global_bound: model.global_bound.clone(),
         feature_names: model.feature_names.clone(),
+        preparation: model.preparation.clone(),
         warnings: model.warnings.clone(),
     };
-    let broken = |reason: String| Error::ModelFile { path: path.to_owned(), reason };
-    let json = serde_json::to_string(&header).map_err(|e| broken(e.to_string()))?;
+    let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
     let history: Vec<f64> = model.history.iter().flatten().copied().collect();
     let mut tensors = vec![
         ("components", vec![model.rank(), model.features()], bytes(model.components.iter())),
@@ -59,31 +85,20 @@ pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
         .iter()
         .map(|(name, shape, data)| {
             let view = TensorView::new(Dtype::F64, shape.clone(), data);
-            view.map(|view| (*name, view)).map_err(|e| broken(e.to_string()))
+            view.map(|view| (*name, view)).map_err(|e| e.to_string())
         })
-        .collect::<Result<_>>()?;
+        .collect::<std::result::Result<_, _>>()?;
     let metadata = HashMap::from([(KEY.to_owned(), json)]);
-    let content = serialize(views, Some(metadata)).map_err(|e| broken(e.to_string()))?;
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    // A neighbour that is renamed: the old file stays whole until the new one is.
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|source| {
-        // The error that matters is the first one; a left-over part is best effort.
-        let _ = std::fs::remove_file(&part);
-        io(source)
-    })
+    serialize(views, Some(metadata)).map_err(|e| e.to_string())
 }
 
 pub(super) fn load(path: &Path) -> Result<Model> {
     let content =
         std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    parse(&content).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })
+    from_bytes(&content).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })
 }
 
-fn parse(content: &[u8]) -> std::result::Result<Model, String> {
+pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
     let foreign = "not a model of fairer-nmf: give a file that `save` or `--model` wrote";
     let (_, metadata) = SafeTensors::read_metadata(content).map_err(|e| match e {
         safetensors::SafeTensorError::MetadataIncompleteBuffer
@@ -126,6 +141,7 @@ fn parse(content: &[u8]) -> std::result::Result<Model, String> {
         global_bound: header.global_bound,
         scale,
         feature_names: header.feature_names,
+        preparation: header.preparation,
         warnings: header.warnings,
     })
 }

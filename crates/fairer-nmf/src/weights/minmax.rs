@@ -8,13 +8,16 @@
 //!   Σ λ_ℓ g_ℓ  ≤  optimum of the step  ≤  max_ℓ g_ℓ,
 //!
 //! and the difference certifies H. D(λ) = min_H Σ λ_ℓ g_ℓ is concave with gradient g; Newton
-//! ascent on it ([`newton`]) converges quadratically. Where Newton cannot proceed, small
-//! multiplicative steps on λ do, and convex combinations of the dictionaries seen, which can only
-//! lower the largest loss below their mixed losses. The returned H is never worse than the one
-//! given.
+//! ascent on it ([`newton`]) converges quadratically. Where Newton cannot proceed, gradient steps
+//! on another bound do, slower but surely ([`Solver::safe_step`]); at the end a segment between
+//! two dictionaries is searched, on which the losses are convex. The returned H is never worse
+//! than the one given.
 
 mod newton;
+#[cfg(test)]
+mod tests;
 
+use crate::bound::root;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::update::Update;
@@ -52,8 +55,20 @@ const WARM_FLOOR: f64 = 1e-3;
 const FLOOR: f64 = 1e-9;
 /// Relative errors are treated as at least this where one divides by them.
 const TINY_ERROR: f64 = 1e-9;
-/// NNLS solves at the most.
-const MAX_SOLVES: usize = 200;
+/// What a search may spend.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// NNLS solves.
+    solves: usize,
+    /// Newton steps.
+    newton: usize,
+}
+
+const LIMITS: Limits = Limits { solves: 200, newton: usize::MAX };
+
+/// Safe steps change no weight by more than e to this, and give up after so many shorter tries.
+const MAX_RATE: f64 = 3.0;
+const SAFE_TRIES: usize = 30;
 
 /// H(w) with everything that follows from it.
 #[derive(Clone)]
@@ -64,6 +79,9 @@ struct Point {
     losses: Vec<f64>,
     lambda: Vec<f64>,
     dual: f64,
+    /// The t with Σ w_ℓ(t + e_ℓ)² = Σ w_ℓf_ℓ²: as f_ℓ ≤ t + e_ℓ where the largest loss is t, and
+    /// H(w) has the least Σ w_ℓf_ℓ², no H has a largest loss below it.
+    root: f64,
     h: Dictionary,
 }
 
@@ -73,6 +91,10 @@ struct Solver<'a> {
     lower: f64,
     upper: f64,
     best: Dictionary,
+    /// e_ℓ.
+    relative: Vec<f64>,
+    /// How far the last safe step went.
+    rate: f64,
 }
 
 /// Replaces `h` by the min-max dictionary, to a gap of `gap` if it can be reached.
@@ -80,36 +102,24 @@ struct Solver<'a> {
 /// `lambda` is where the search begins: the multipliers of the last step, or even ones.
 pub(crate) fn solve(problem: &Problem<'_>, h: &mut Dictionary, lambda: &[f64], gap: f64) -> Step {
     let mut solver = Solver::new(problem, h);
-    let mut at = solver.first_point(h, lambda);
-    let mut stuck = 0;
-    while solver.gap() > gap && solver.solves < MAX_SOLVES && at.lambda.len() > 1 {
-        let next = solver.newton(&at).unwrap_or_else(|| {
-            stuck += 1;
-            solver.small_step(&at, stuck)
-        });
-        at = next;
-    }
-    if solver.gap() > gap && at.lambda.len() > 1 {
-        solver.mix(&at.h);
-    }
+    let at = solver.search(h, lambda, gap, LIMITS);
     *h = solver.best;
     Step { lambda: at.lambda, lower: solver.lower, upper: solver.upper, solves: solver.solves }
 }
 
 impl<'a> Solver<'a> {
     fn new(problem: &'a Problem<'a>, h: &Dictionary) -> Self {
+        let relative: Vec<f64> =
+            problem.baselines.iter().zip(problem.norms).map(|(e, n)| e / n).collect();
         let mut solver = Self {
             problem,
             solves: 0,
             // An error is never negative, so no loss is below −e_ℓ.
-            lower: problem
-                .baselines
-                .iter()
-                .zip(problem.norms)
-                .map(|(e, n)| -e / n)
-                .fold(f64::NEG_INFINITY, f64::max),
+            lower: relative.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max),
             upper: f64::INFINITY,
             best: h.clone(),
+            relative,
+            rate: 1.0,
         };
         let errors = solver.errors(h);
         solver.upper = worst(&solver.losses(&errors));
@@ -120,6 +130,38 @@ impl<'a> Solver<'a> {
         self.upper - self.lower
     }
 
+    /// Newton steps while they raise D, safe steps where they do not.
+    fn search(&mut self, h: &Dictionary, lambda: &[f64], gap: f64, limits: Limits) -> Point {
+        let mut at = self.first_point(h, lambda);
+        if lambda.len() == 1 {
+            return at;
+        }
+        let mut newton_left = limits.newton;
+        // Newton's next try after a failure is preceded by so many safe steps: ever more.
+        let (mut wait, mut safe) = (1_usize, 0_usize);
+        while self.gap() > gap && self.solves < limits.solves {
+            if safe == 0 && newton_left > 0 {
+                newton_left -= 1;
+                if let Some(next) = self.newton(&at) {
+                    at = next;
+                    continue;
+                }
+                safe = wait;
+                wait *= 2;
+            }
+            safe = safe.saturating_sub(1);
+            match self.safe_step(&at) {
+                Some(next) => at = next,
+                // Neither rises any more: rounding.
+                None => break,
+            }
+        }
+        if self.gap() > gap {
+            self.mix(&at.h);
+        }
+        at
+    }
+
     /// f_ℓ of a dictionary.
     fn errors(&self, h: &Dictionary) -> Vec<f64> {
         let gram = h.gram();
@@ -128,8 +170,7 @@ impl<'a> Solver<'a> {
     }
 
     fn losses(&self, errors: &[f64]) -> Vec<f64> {
-        let p = self.problem;
-        errors.iter().zip(p.baselines).zip(p.norms).map(|((f, e), n)| f - e / n).collect()
+        errors.iter().zip(&self.relative).map(|(f, e)| f - e).collect()
     }
 
     fn first_point(&mut self, h: &Dictionary, lambda: &[f64]) -> Point {
@@ -159,9 +200,13 @@ impl<'a> Solver<'a> {
         } else {
             (normalised(weights.clone()), self.lower)
         };
-        self.lower = self.lower.max(dual);
+        let sum: f64 = weights.iter().sum();
+        let shares: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+        let left = shares.iter().zip(&errors).map(|(w, f)| w * f * f).sum();
+        let root = root(&shares, &self.relative, left);
+        self.lower = self.lower.max(dual).max(root);
         self.offer(&h, worst(&losses));
-        Point { weights, errors, losses, lambda, dual, h }
+        Point { weights, errors, losses, lambda, dual, root, h }
     }
 
     fn offer(&mut self, h: &Dictionary, upper: f64) {
@@ -188,19 +233,32 @@ impl<'a> Solver<'a> {
         None
     }
 
-    /// λ_ℓ ← λ_ℓ·exp(η(g_ℓ − ḡ)) with a falling η: slow, but always towards the optimum.
-    fn small_step(&mut self, at: &Point, count: usize) -> Point {
-        let spread = worst(&at.losses) - at.dual;
-        let rate = 1.0 / (spread.max(1e-300) * (1.0 + count as f64));
-        let lambda = normalised(
-            at.lambda
-                .iter()
-                .zip(&at.losses)
-                .map(|(l, g)| l.max(FLOOR) * ((g - at.dual) * rate).clamp(-2.0, 2.0).exp())
-                .collect(),
-        );
-        let weights = lambda.iter().zip(&at.errors).map(|(l, f)| l / f.max(TINY_ERROR)).collect();
-        self.point(weights, &at.h)
+    /// w_ℓ ← w_ℓ·exp(η·s_ℓ), where s_ℓ = f_ℓ² − (t + e_ℓ)² at t = `root`: dt/dw_ℓ is a positive
+    /// multiple of s_ℓ, and f is continuous in w > 0, so t rises for η small enough, unless all
+    /// s_ℓ vanish, which is the optimum. None where it rises by no more than rounding.
+    fn safe_step(&mut self, at: &Point) -> Option<Point> {
+        let slope: Vec<f64> = at
+            .errors
+            .iter()
+            .zip(&self.relative)
+            .map(|(f, e)| f * f - (at.root + e) * (at.root + e))
+            .collect();
+        let steepest = slope.iter().fold(0.0f64, |a, s| a.max(s.abs()));
+        if steepest == 0.0 {
+            return None;
+        }
+        for _ in 0..SAFE_TRIES {
+            let rate = self.rate / steepest;
+            let weights = at.weights.iter().zip(&slope).map(|(w, s)| w * (rate * s).exp());
+            let weights = normalised(weights.map(|w| w.max(FLOOR * FLOOR)).collect());
+            let next = self.point(weights, &at.h);
+            if next.root > at.root {
+                self.rate = (self.rate * 1.5).min(MAX_RATE);
+                return Some(next);
+            }
+            self.rate *= 0.4;
+        }
+        None
     }
 
     /// Looks for a better H on the segment between the best one and another (losses are convex).

@@ -83,3 +83,29 @@ fn a_missing_file_is_named() {
     let text = Model::load("/nowhere/at/all.safetensors").unwrap_err().to_string();
     assert!(text.contains("/nowhere/at/all.safetensors"), "{text}");
 }
+
+#[test]
+fn bytes_are_the_content_of_the_file_and_bring_everything_back() {
+    let mut model = model();
+    model.preparation = Some("{\"text\": 1}".to_owned());
+    let bytes = model.to_bytes().unwrap();
+    let file = File::new("bytes");
+    model.save(&file.0).unwrap();
+    assert_eq!(std::fs::read(&file.0).unwrap(), bytes);
+    assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
+    let text = Model::from_bytes(&bytes[..99]).unwrap_err().to_string();
+    assert!(text.starts_with("stored model: the file is cut short"), "{text}");
+}
+
+#[test]
+fn a_file_has_the_oldest_version_that_tells_it_right() {
+    let mut model = model();
+    let version = |model: &Model, number: char| {
+        let bytes = model.to_bytes().unwrap();
+        String::from_utf8_lossy(&bytes).contains(&format!(r#"\"format_version\":{number},"#))
+    };
+    assert!(version(&model, '1'));
+    // A reader that does not know of preparations would prepare new data in another way.
+    model.preparation = Some(String::new());
+    assert!(version(&model, '2'));
+}

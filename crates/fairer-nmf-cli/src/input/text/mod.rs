@@ -3,11 +3,14 @@
 mod tfidf;
 mod tokens;
 
-pub(crate) use tfidf::vectorize;
+pub(crate) use tfidf::{Vectorized, vectorize};
 pub(crate) use tokens::{decode, is_python_space, utf8};
 
+use super::error::InputError;
+use serde::{Deserialize, Serialize};
+
 /// How documents become features; the default is scikit-learn's, which keeps every term.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextOptions {
     /// The column of a table that holds the documents.
     pub column: Option<String>,
@@ -41,6 +44,52 @@ pub struct TextOptions {
     pub sublinear_tf: bool,
     /// What every row is divided by.
     pub norm: Norm,
+    /// Weigh by the frequencies of these documents, in the order of `vocabulary`, rather than by
+    /// those of the documents that are read: scikit-learn's `transform`.
+    pub fitted: Option<TermFrequencies>,
+}
+
+/// In how many documents every term occurs; what inverse document frequencies are made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermFrequencies {
+    /// Number of documents.
+    pub documents: usize,
+    /// Documents with each term.
+    pub with_term: Vec<u32>,
+}
+
+impl TextOptions {
+    /// What turns new documents into the features of those that were counted, files read and all;
+    /// the terms are the features' names and are not repeated.
+    pub(crate) fn for_new_documents(
+        &self,
+        counted: TermFrequencies,
+    ) -> Result<TextOptions, InputError> {
+        Ok(TextOptions {
+            stop_words: tokens::resolved(&self.stop_words)?,
+            vocabulary: None,
+            fitted: Some(counted),
+            ..self.clone()
+        })
+    }
+
+    /// Whether both find the same terms in a document and weigh them by the same formula.
+    pub(crate) fn weighs_as(&self, other: &TextOptions) -> Result<bool, InputError> {
+        let formula = |o: &TextOptions| {
+            Ok::<_, InputError>(TextOptions {
+                clean: o.clean,
+                lowercase: o.lowercase,
+                token_pattern: o.token_pattern.clone(),
+                stop_words: tokens::resolved(&o.stop_words)?,
+                idf: o.idf,
+                smooth_idf: o.smooth_idf,
+                sublinear_tf: o.sublinear_tf,
+                norm: o.norm,
+                ..TextOptions::default()
+            })
+        };
+        Ok(formula(self)? == formula(other)?)
+    }
 }
 
 impl Default for TextOptions {
@@ -60,12 +109,13 @@ impl Default for TextOptions {
             smooth_idf: true,
             sublinear_tf: false,
             norm: Norm::L2,
+            fitted: None,
         }
     }
 }
 
 /// Words too common to tell documents apart.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopWords {
     /// Leave nothing out.
     #[default]
@@ -75,10 +125,12 @@ pub enum StopWords {
     English,
     /// A file with one word a line.
     File(String),
+    /// These.
+    Words(Vec<String>),
 }
 
 /// A number of documents.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum DocumentFrequency {
     /// So many.
     Count(usize),
@@ -87,7 +139,7 @@ pub enum DocumentFrequency {
 }
 
 /// What the entries of a row are divided by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Norm {
     /// The root of the sum of squares.
     #[default]

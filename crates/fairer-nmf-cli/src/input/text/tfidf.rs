@@ -9,19 +9,28 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::tokens::Tokenizer;
-use super::{DocumentFrequency, Norm, TextOptions};
+use super::{DocumentFrequency, Norm, TermFrequencies, TextOptions};
 use crate::input::error::InputError;
 use crate::input::matrix::SparseMatrix;
 
 /// Term and count pairs of one document, columns rising.
 type Counts = Vec<(u32, f64)>;
 
-/// The matrix (documents × terms) and its terms; `path` names the source in errors.
+/// Documents as features.
+pub(crate) struct Vectorized {
+    /// Documents × terms.
+    pub matrix: SparseMatrix,
+    pub terms: Vec<String>,
+    /// How new documents become the same features.
+    pub recipe: TextOptions,
+}
+
+/// Turns documents into features; `path` names the source in errors.
 pub(crate) fn vectorize(
     path: &str,
     documents: &[String],
     options: &TextOptions,
-) -> Result<(SparseMatrix, Vec<String>), InputError> {
+) -> Result<Vectorized, InputError> {
     let tokenizer = Tokenizer::new(options)?;
     let bags: Vec<HashMap<String, u32>> = documents
         .par_iter()
@@ -50,14 +59,19 @@ pub(crate) fn vectorize(
             counts
         })
         .collect();
-    weigh(&mut rows, terms.len(), options);
+    let counted = match &options.fitted {
+        Some(fitted) => fitted.clone(),
+        None => count(&rows, terms.len()),
+    };
+    weigh(&mut rows, &counted, options);
 
     let entries = rows.iter().map(Vec::len).sum();
     let mut matrix = SparseMatrix::empty(rows.len(), terms.len(), entries);
     for row in rows {
         matrix.push_row(row.into_iter());
     }
-    Ok((matrix, terms))
+    let recipe = options.for_new_documents(counted)?;
+    Ok(Vectorized { matrix, terms, recipe })
 }
 
 fn given(terms: &[String]) -> Result<Vec<String>, InputError> {
@@ -117,16 +131,20 @@ fn choose(
     Ok(terms)
 }
 
-fn weigh(rows: &mut [Counts], terms: usize, options: &TextOptions) {
-    let mut documents = vec![0_u32; terms];
+fn count(rows: &[Counts], terms: usize) -> TermFrequencies {
+    let mut with_term = vec![0_u32; terms];
     for (column, _) in rows.iter().flatten() {
-        documents[*column as usize] += 1;
+        with_term[*column as usize] += 1;
     }
+    TermFrequencies { documents: rows.len(), with_term }
+}
+
+fn weigh(rows: &mut [Counts], counted: &TermFrequencies, options: &TextOptions) {
     let extra = if options.smooth_idf { 1.0 } else { 0.0 };
-    let all = rows.len() as f64 + extra;
-    // A term in no document gives ln(n/0) = ∞ without smoothing; no entry ever uses it.
+    let all = counted.documents as f64 + extra;
+    // A term in no document gives ln(n/0) = ∞ without smoothing, as in scikit-learn.
     let idf: Vec<f64> =
-        documents.iter().map(|&df| (all / (f64::from(df) + extra)).ln() + 1.0).collect();
+        counted.with_term.iter().map(|&df| (all / (f64::from(df) + extra)).ln() + 1.0).collect();
     rows.par_iter_mut().for_each(|row| {
         for (column, value) in row.iter_mut() {
             if options.sublinear_tf {
@@ -161,7 +179,8 @@ mod tests {
     fn ties_at_the_cut_go_to_the_preferred_then_the_alphabet() {
         let documents = documents(&["aa bb cc", "dd dd"]);
         let mut options = TextOptions { max_features: Some(2), ..TextOptions::default() };
-        let terms = |options: &TextOptions| vectorize("t", &documents, options).expect("terms").1;
+        let terms =
+            |options: &TextOptions| vectorize("t", &documents, options).expect("terms").terms;
         assert_eq!(terms(&options), ["aa", "dd"]);
         options.prefer = vec!["cc".into()];
         assert_eq!(terms(&options), ["cc", "dd"]);
@@ -170,7 +189,7 @@ mod tests {
     #[test]
     fn every_row_has_norm_one_or_is_empty() {
         let documents = documents(&["aa bb", "", "bb bb cc"]);
-        let (matrix, _) = vectorize("t", &documents, &TextOptions::default()).expect("terms");
+        let matrix = vectorize("t", &documents, &TextOptions::default()).expect("terms").matrix;
         for (row, norm) in [(0, 1.0), (1, 0.0), (2, 1.0)] {
             let squares: f64 = matrix.row(row).1.iter().map(|v| v * v).sum();
             assert!((squares - norm).abs() < 1e-15);
@@ -181,7 +200,7 @@ mod tests {
     fn nothing_but_stop_words_is_an_error() {
         let options =
             TextOptions { stop_words: super::super::StopWords::English, ..TextOptions::default() };
-        let error = vectorize("t", &documents(&["the and"]), &options).expect_err("no terms");
+        let error = vectorize("t", &documents(&["the and"]), &options).err().expect("no terms");
         assert!(error.to_string().starts_with("no terms remain from the 1 documents of t"));
     }
 }

@@ -90,15 +90,20 @@ fn clean(document: &str, not_text: &Regex) -> String {
 }
 
 fn stop_words(which: &StopWords) -> Result<HashSet<String>, InputError> {
-    let words = |text: &str| {
-        let lines = text.lines().map(str::trim);
-        lines.filter(|w| !w.is_empty()).map(String::from).collect()
-    };
-    Ok(match which {
-        StopWords::None => HashSet::new(),
-        StopWords::English => words(ENGLISH),
-        StopWords::File(path) => words(&decode(&Source::open(path)?)),
+    let english = || ENGLISH.lines().map(str::trim).filter(|w| !w.is_empty()).map(String::from);
+    Ok(match resolved(which)? {
+        StopWords::English => english().collect(),
+        StopWords::Words(words) => words.into_iter().collect(),
+        StopWords::None | StopWords::File(_) => HashSet::new(),
     })
+}
+
+/// The same stop words without a file.
+pub(super) fn resolved(which: &StopWords) -> Result<StopWords, InputError> {
+    let StopWords::File(path) = which else { return Ok(which.clone()) };
+    let text = decode(&Source::open(path)?);
+    let words = text.lines().map(str::trim).filter(|w| !w.is_empty());
+    Ok(StopWords::Words(words.map(String::from).collect()))
 }
 
 #[cfg(test)]

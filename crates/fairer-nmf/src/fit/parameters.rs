@@ -1,0 +1,174 @@
+//! What a fit is asked for.
+
+use super::Init;
+use super::run::Scheme;
+use crate::baseline::{Baseline, Estimate};
+use crate::stopping::Stopping;
+use crate::update::Update;
+use crate::weights::WeightRule;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The method of a fit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "name")]
+pub enum Method {
+    /// Fairer-NMF by alternating minimisation: exact rows, exact min-max dictionary (the
+    /// paper's Algorithm 2).
+    Am {
+        /// Wanted duality gap of every dictionary step, in units of loss.
+        gap: f64,
+    },
+    /// Fairer-NMF by multiplicative updates (the paper's Algorithm 3).
+    Mu {
+        /// How the group weights follow the losses.
+        weights: WeightRule,
+    },
+    /// Standard NMF: the sum of squared errors over all groups.
+    Standard {
+        /// The update of both factors.
+        update: Update,
+    },
+}
+
+impl Method {
+    /// The AM scheme with its default gap.
+    #[must_use]
+    pub fn am() -> Self {
+        Self::Am { gap: 1e-6 }
+    }
+
+    /// The MU scheme as published: decaying step from even weights.
+    #[must_use]
+    pub fn mu() -> Self {
+        Self::Mu { weights: WeightRule::Decaying { even_start: true } }
+    }
+
+    /// Standard NMF by HALS.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self::Standard { update: Update::Hals }
+    }
+
+    /// `am`, `mu` or `standard`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Am { .. } => "am",
+            Self::Mu { .. } => "mu",
+            Self::Standard { .. } => "standard",
+        }
+    }
+
+    pub(super) fn scheme(self) -> Scheme {
+        match self {
+            Self::Am { gap } => Scheme {
+                rows: Update::Nnls,
+                dictionary: Update::Nnls,
+                weights: WeightRule::MinMax { gap },
+            },
+            Self::Mu { weights } => Scheme { rows: Update::Mu, dictionary: Update::Mu, weights },
+            Self::Standard { update } => Scheme::standard(update),
+        }
+    }
+}
+
+/// The group weights that a run of the AM scheme begins with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "from")]
+pub enum StartWeights {
+    /// None of its own: the search for the first weights starts from even ones.
+    #[default]
+    Even,
+    /// Those of the lower bound on the worst loss ([`crate::BoundReport::weights`]): the mixture
+    /// of groups that is hardest to serve. Even ones where there is no bound.
+    Bound,
+    /// One per group, in the order of the groups; only their ratios matter.
+    Given {
+        /// The weights w_ℓ of the squared relative errors.
+        weights: Vec<f64>,
+    },
+}
+
+/// Parameters of a fit; [`Parameters::new`] gives the defaults.
+///
+/// ```
+/// use fairer_nmf::{Method, Parameters};
+/// let parameters = Parameters { method: Method::mu(), seed: 7, ..Parameters::new(5) };
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Number of topics r.
+    pub rank: usize,
+    /// The method.
+    pub method: Method,
+    /// How a run starts.
+    pub init: Init,
+    /// The group weights a run begins with; only the AM scheme asks.
+    #[serde(default)]
+    pub start_weights: StartWeights,
+    /// Number of restarts; the run with the lowest worst loss is kept (standard NMF: the lowest
+    /// total error). The default, 4, was measured: see docs/cells.md.
+    pub n_init: usize,
+    /// Where the E_ℓ come from.
+    pub baseline: Baseline,
+    /// When a run ends.
+    pub stopping: Stopping,
+    /// After the run, give every sample its best coordinates for the final dictionary (exact
+    /// NNLS), so that the reported errors are those of [`Model::transform`]. The published code
+    /// does not; reproduction switches it off.
+    pub polish: bool,
+    /// Compute the lower bound on the worst loss of any rank-r model, where it is affordable.
+    pub bound: bool,
+    /// The seed of all random numbers.
+    pub seed: u64,
+}
+
+impl Parameters {
+    /// The defaults for a rank: the AM scheme with the paper's baselines.
+    #[must_use]
+    pub fn new(rank: usize) -> Self {
+        Self {
+            rank,
+            method: Method::am(),
+            init: Init::Auto,
+            start_weights: StartWeights::default(),
+            n_init: 4,
+            baseline: Baseline::Estimate(Estimate::paper()),
+            stopping: Stopping {
+                tolerance: 1e-5,
+                relative_error_below: Some(1e-6),
+                ..Stopping::default()
+            },
+            polish: true,
+            bound: true,
+            seed: 0,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let bad = |name, value: String, expected| Err(Error::Parameter { name, value, expected });
+        if self.rank == 0 {
+            return bad("rank", "0".to_owned(), "at least one topic is needed");
+        }
+        if self.n_init == 0 {
+            return bad("n_init", "0".to_owned(), "at least one start is needed");
+        }
+        let tolerance = self.stopping.tolerance;
+        if !(tolerance.is_finite() && tolerance >= 0.0) {
+            return bad("tolerance", tolerance.to_string(), "must be finite and not negative");
+        }
+        match self.method {
+            Method::Mu { weights: WeightRule::Fixed { step } } if !(0.0..=1.0).contains(&step) => {
+                bad("fixed step", step.to_string(), "must lie between 0 and 1")
+            }
+            Method::Mu { weights: WeightRule::MinMax { .. } } => {
+                bad("weights", "minmax".to_owned(), "the exact rule belongs to the method `am`")
+            }
+            Method::Am { gap } if !(gap.is_finite() && gap > 0.0) => {
+                bad("gap", gap.to_string(), "must be finite and positive")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The safe steps by themselves, and what a search says of itself when it is cut short.
+
+use super::*;
+use crate::GroupedData;
+use crate::random::{Purpose, Stream};
+use crate::statistics::group_statistics;
+use ndarray::Array2;
+
+struct Instance {
+    statistics: Vec<Statistics>,
+    norms: Vec<f64>,
+    baselines: Vec<f64>,
+    start: Dictionary,
+}
+
+/// A random step, hard in the way that `number` says: nearly dependent topics, a group twice,
+/// a group fitted exactly, norms 1 : 1e6, twenty groups.
+fn instance(number: u64) -> Instance {
+    let mut stream = Stream::new(number, Purpose::Spectral, 1);
+    let groups = if number % 7 == 6 { 20 } else { 2 + (number as usize % 5) };
+    let (rank, features, rows) = (2 + number as usize % 4, 4 + number as usize % 9, 12);
+    let mut w = Array2::from_shape_fn((groups * rows, rank), |_| stream.uniform());
+    if number % 5 == 1 {
+        for mut row in w.rows_mut() {
+            row[1] = row[0] + 1e-7 * row[1];
+        }
+    }
+    let h = Array2::from_shape_fn((rank, features), |_| (stream.uniform() - 0.3).max(0.0));
+    let mut x = w.dot(&h);
+    for (i, v) in x.iter_mut().enumerate() {
+        let exact = number % 5 == 2 && i / features < rows;
+        *v += if exact { 0.0 } else { 0.7 * stream.uniform() };
+    }
+    if number % 5 == 3 {
+        let (mut x0, mut w0) =
+            (x.slice_mut(ndarray::s![..rows, ..]), w.slice_mut(ndarray::s![..rows, ..]));
+        x0 *= 1e6;
+        w0 *= 1e6;
+    }
+    let codes: Vec<usize> = (0..groups * rows).map(|i| i / rows).collect();
+    let names = (0..groups).map(|l| l.to_string()).collect();
+    let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+    let mut statistics = group_statistics(&data, w.view()).unwrap();
+    let mut baselines: Vec<f64> =
+        statistics.iter().map(|s| 0.3 * stream.uniform() * s.squared_norm.sqrt()).collect();
+    if number % 5 == 4 {
+        statistics.push(statistics[0].clone());
+        baselines.push(baselines[0]);
+    }
+    let norms = statistics.iter().map(|s| s.squared_norm.sqrt()).collect();
+    let start = Dictionary { rank, features, values: vec![0.5; rank * features] };
+    Instance { statistics, norms, baselines, start }
+}
+
+impl Instance {
+    fn problem(&self) -> Problem<'_> {
+        let Self { statistics, norms, baselines, .. } = self;
+        Problem { statistics, norms, baselines }
+    }
+
+    fn even(&self) -> Vec<f64> {
+        vec![1.0 / self.norms.len() as f64; self.norms.len()]
+    }
+}
+
+const NO_NEWTON: Limits = Limits { solves: 5_000, newton: 0 };
+
+#[test]
+fn safe_steps_alone_always_rise_and_reach_the_gap() {
+    for number in 0..70 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let mut newton = instance.start.clone();
+        let exact = solve(&problem, &mut newton, &instance.even(), 1e-9);
+
+        let mut solver = Solver::new(&problem, &instance.start);
+        let mut at = solver.first_point(&instance.start, &instance.even());
+        let mut steps = 0;
+        while solver.gap() > 1e-6 && solver.solves < NO_NEWTON.solves {
+            let Some(next) = solver.safe_step(&at) else { break };
+            assert!(next.root > at.root, "instance {number}, step {steps}");
+            at = next;
+            steps += 1;
+        }
+        assert!(solver.gap() <= 1e-6, "instance {number}: gap {}", solver.gap());
+        let off = (solver.upper - exact.upper).abs();
+        assert!(off <= 1e-6 + exact.gap(), "instance {number}: off by {off}");
+    }
+}
+
+#[test]
+fn a_search_cut_short_brackets_the_optimum_and_says_its_gap() {
+    for number in 0..70 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let mut newton = instance.start.clone();
+        let exact = solve(&problem, &mut newton, &instance.even(), 1e-9);
+        for solves in [1, 2, 4, 8] {
+            let mut solver = Solver::new(&problem, &instance.start);
+            let limits = Limits { solves, newton: 0 };
+            solver.search(&instance.start, &instance.even(), 1e-12, limits);
+            assert!(solver.lower <= exact.upper + 1e-12, "instance {number}, {solves} solves");
+            assert!(solver.upper >= exact.lower - 1e-12, "instance {number}, {solves} solves");
+            assert!(solver.upper - exact.upper <= solver.gap() + 1e-12);
+            let errors = solver.errors(&solver.best);
+            assert_eq!(worst(&solver.losses(&errors)), solver.upper, "the gap belongs to H");
+        }
+    }
+}
+
+#[test]
+fn the_search_goes_on_where_newton_is_cut_off() {
+    for number in 0..70 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        for newton in 1..4 {
+            let mut solver = Solver::new(&problem, &instance.start);
+            let limits = Limits { newton, ..NO_NEWTON };
+            solver.search(&instance.start, &instance.even(), 1e-6, limits);
+            assert!(solver.gap() <= 1e-6, "instance {number}: gap {}", solver.gap());
+        }
+    }
+}
+
+/// At a gap of 1e-10 the rise of D that is left to Newton is below rounding on many instances.
+#[test]
+fn safe_steps_close_the_gap_where_newton_ends_in_rounding() {
+    let mut took_over = 0;
+    for number in 0..200 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let mut solver = Solver::new(&problem, &instance.start);
+        solver.search(&instance.start, &instance.even(), 1e-10, LIMITS);
+        assert!(solver.gap() <= 1e-10, "instance {number}: gap {}", solver.gap());
+        // Only a safe step moves the rate.
+        took_over += usize::from(solver.rate != Solver::new(&problem, &instance.start).rate);
+    }
+    assert!(took_over >= 20, "the safe steps were needed {took_over} times only");
+}
