@@ -4,7 +4,7 @@
 use crate::data::GroupedData;
 use crate::fit::{Context, Init, Progress, Scheme, Task, run_once};
 use crate::random::{Purpose, Stream};
-use crate::stopping::Stopping;
+use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::{Element, Error, Result};
 use rayon::prelude::*;
@@ -135,38 +135,43 @@ pub(crate) fn baselines<T: Element>(
             }
             let total = groups.len() * estimate.runs;
             let done = AtomicUsize::new(0);
-            let errors: Vec<f64> = (0..total)
+            let errors: Vec<Option<f64>> = (0..total)
                 .into_par_iter()
                 .map(|i| {
                     let (group, run) = (i / estimate.runs, i % estimate.runs);
-                    let report = |_: &Progress<'_>| {
+                    let report = || {
                         let done = done.load(Ordering::Relaxed);
                         (context.observer)(&Progress::Baselines { done, total })
                     };
-                    // A stopped fit begins no further runs: without a dictionary all is lost.
-                    if report(&Progress::Baselines { done: i, total }).is_break() {
-                        return groups[group].norm();
+                    if report().is_break() {
+                        return None;
                     }
-                    let inner = Context { observer: &report, deadline: context.deadline };
+                    let observer = |_: &Progress<'_>| report();
+                    let inner = Context { observer: &observer, deadline: context.deadline };
                     let error = one_run(data, group, run, rank, seed, estimate, inner);
                     done.fetch_add(1, Ordering::Relaxed);
                     error
                 })
                 .collect();
-            Ok(errors
-                .chunks_exact(estimate.runs)
-                .map(|runs| GroupBaseline {
-                    error: match estimate.summary {
-                        Summary::Mean => runs.iter().sum::<f64>() / runs.len() as f64,
-                        Summary::Lowest => runs.iter().copied().fold(f64::INFINITY, f64::min),
-                    },
-                    run_errors: runs.to_vec(),
-                })
-                .collect())
+            errors.chunks_exact(estimate.runs).map(|runs| summary(runs, estimate)).collect()
         }
     }
 }
 
+/// A group's baseline from the runs that were not stopped.
+fn summary(runs: &[Option<f64>], estimate: &Estimate) -> Result<GroupBaseline> {
+    let run_errors: Vec<f64> = runs.iter().flatten().copied().collect();
+    if run_errors.is_empty() {
+        return Err(Error::Stopped);
+    }
+    let error = match estimate.summary {
+        Summary::Mean => run_errors.iter().sum::<f64>() / run_errors.len() as f64,
+        Summary::Lowest => run_errors.iter().copied().fold(f64::INFINITY, f64::min),
+    };
+    Ok(GroupBaseline { error, run_errors })
+}
+
+/// The error of one run; none if it was stopped.
 fn one_run<T: Element>(
     data: &GroupedData<'_, T>,
     group: usize,
@@ -175,7 +180,7 @@ fn one_run<T: Element>(
     seed: u64,
     estimate: &Estimate,
     context: Context<'_>,
-) -> f64 {
+) -> Option<f64> {
     let alone = data.only(group);
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
     let task = Task {
@@ -187,7 +192,8 @@ fn one_run<T: Element>(
         restart: 0,
         restarts: 1,
     };
-    run_once(&alone, rank, &estimate.init, seed, &task).measured.errors[0]
+    let run = run_once(&alone, rank, &estimate.init, seed, &task);
+    (run.status != Status::Stopped).then(|| run.measured.errors[0])
 }
 
 fn given<T: Element>(data: &GroupedData<'_, T>, errors: &[f64]) -> Result<Vec<GroupBaseline>> {

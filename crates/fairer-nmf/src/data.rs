@@ -297,6 +297,9 @@ impl<'a, T: Element> GroupedData<'a, T> {
     fn measure(&mut self) -> Result<()> {
         let norms = T::group_squared_norms(self);
         for (group, squared_norm) in self.groups.iter_mut().zip(norms) {
+            if !squared_norm.is_finite() {
+                return Err(Error::Overflow { group: group.name.clone() });
+            }
             if squared_norm <= 0.0 {
                 return Err(Error::ZeroGroup { group: group.name.clone() });
             }

@@ -40,6 +40,14 @@ pub enum Error {
         /// Name of the group.
         group: String,
     },
+    /// The entries of a group are too large to be squared.
+    #[error(
+        "the entries of group '{group}' are so large that the sum of their squares overflows: divide the data by a constant"
+    )]
+    Overflow {
+        /// Name of the group.
+        group: String,
+    },
     /// The matrix has no rows or no columns.
     #[error("the matrix is {rows} x {columns}: at least one row and one column are needed")]
     EmptyMatrix {

@@ -20,6 +20,7 @@ use crate::bound::{BoundReport, global_bound};
 use crate::data::GroupedData;
 use crate::model::{GroupFit, Model, Warning};
 use crate::pass::{self, RowStep};
+use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Element, Error, Result};
 use ndarray::Array2;
@@ -150,6 +151,9 @@ pub(crate) fn fit_with<T: Element>(
     // Once the observer has asked to stop, nothing long begins any more.
     let stopped = AtomicBool::new(false);
     let watched = |progress: &Progress<'_>| {
+        if stopped.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
         let answer = observer(progress);
         stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
         answer
@@ -158,11 +162,14 @@ pub(crate) fn fit_with<T: Element>(
     let baseline =
         baselines(data, parameters.rank, parameters.seed, &parameters.baseline, &context)?;
     let baseline_time = begin.elapsed();
+    let cut_short = context.is_over() && matches!(parameters.baseline, Baseline::Estimate(_));
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
 
     let from_bound = parameters.start_weights == StartWeights::Bound;
     let mut bound = if stopped.load(Ordering::Relaxed) {
         BoundReport::absent("the fit was stopped")
+    } else if context.is_over() {
+        BoundReport::absent("the time was up")
     } else if parameters.bound || from_bound {
         global_bound(data, parameters.rank, &errors)
     } else {
@@ -193,13 +200,19 @@ pub(crate) fn fit_with<T: Element>(
         }
         None => restarts::best_of(data, parameters, &task),
     };
+    if stopped.load(Ordering::Relaxed) {
+        best.status = Status::Stopped;
+    }
     if parameters.polish && task.scheme.rows != Update::Nnls {
         let rows = RowStep::Update(Update::Nnls);
         let statistics = pass::run(data, &best.dictionary, rows, &mut best.representation);
         best.measured = measure(data, &statistics, &best.dictionary, &best.representation, &errors);
     }
     let representation = in_row_order(data, &best.representation, parameters.rank);
-    let model = into_model(data, parameters, baseline, best, bound);
+    let mut model = into_model(data, parameters, baseline, best, bound);
+    if cut_short {
+        model.warnings.push(Warning::BaselinesCutShort);
+    }
     Ok(Fit { model, representation, baseline_time, fit_time: begin.elapsed() - baseline_time })
 }
 

@@ -57,6 +57,8 @@ pub enum Warning {
     },
     /// There is only one group: the fit is standard NMF.
     OneGroup,
+    /// The time limit fell into the runs of the baselines.
+    BaselinesCutShort,
     /// The run ended before it converged.
     NotConverged {
         /// How it ended.
@@ -92,6 +94,11 @@ impl Warning {
     }
 }
 
+/// Four digits after the point, rounded by `round`; never "-0.0000".
+fn four_digits(value: f64, round: fn(f64) -> f64) -> String {
+    format!("{:.4}", round(value * 1e4) / 1e4 + 0.0)
+}
+
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -104,6 +111,10 @@ impl std::fmt::Display for Warning {
             Self::RankAboveGroup { rank, group, rows } => write!(
                 f,
                 "group '{group}' has {rows} rows and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error"
+            ),
+            Self::BaselinesCutShort => write!(
+                f,
+                "the time was up during the baselines: they are too large, and every loss is too small by as much"
             ),
             Self::OneGroup => write!(f, "there is one group only: this is standard NMF"),
             Self::NotConverged { status, max_iterations } => match status {
@@ -187,14 +198,17 @@ impl Model {
     pub fn certificate(&self) -> String {
         let worst = self.worst_loss();
         let rank = self.rank();
+        // Rounded so that what is said stays true.
+        let worst = four_digits(worst, f64::ceil);
         match &self.global_bound {
             BoundReport { value: Some(bound), .. } => {
-                format!("worst loss {worst:.4}; no rank-{rank} model can be below {bound:.4}")
+                let bound = four_digits(*bound, f64::floor);
+                format!("worst loss {worst}; no rank-{rank} model can be below {bound}")
             }
             BoundReport { absent: Some(reason), .. } => {
-                format!("worst loss {worst:.4}; no bound on rank-{rank} models: {reason}")
+                format!("worst loss {worst}; no bound on rank-{rank} models: {reason}")
             }
-            BoundReport { .. } => format!("worst loss {worst:.4}"),
+            BoundReport { .. } => format!("worst loss {worst}"),
         }
     }
 

@@ -8,6 +8,7 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 
+use crate::Element;
 use crate::data::{Group, GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::simd::panel::{Packed, room};
@@ -15,7 +16,6 @@ use crate::simd::products::{self, pad_rows, times, unpad_rows};
 use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
 use crate::update::{Scratch, Update};
-use crate::{Element, GroupedData as Data};
 use rayon::prelude::*;
 
 /// Rows of a panel: both products of a panel run while it is in the second-level cache, and its
@@ -65,7 +65,7 @@ struct Chunk {
     rows: std::ops::Range<usize>,
 }
 
-fn chunks<T: Element>(data: &Data<'_, T>, rank: usize) -> Vec<Chunk> {
+fn chunks<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
     let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
@@ -94,7 +94,7 @@ enum Factor<T> {
 }
 
 impl<T: Element> Prepared<T> {
-    fn new(h: &Dictionary, data: &Data<'_, T>) -> Self {
+    fn new(h: &Dictionary, data: &GroupedData<'_, T>) -> Self {
         let (r, n) = (h.rank, h.features);
         let scale = |j: usize| data.scale.as_ref().map_or(1.0, |s| s[j]);
         let factor = match &data.matrix {
@@ -158,8 +158,7 @@ impl<T: Element> Worker<T> {
             Factor::Dense(_) => self.dense.begin(r, h.features),
             Factor::Sparse(_) => self.cross.resize(h.features * padded(r), 0.0),
         }
-        let at_once = PANEL_ROWS;
-        for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
+        for (panel, w) in rows.chunks(PANEL_ROWS).zip(w.chunks_mut(PANEL_ROWS * r)) {
             let k = panel.len();
             if let Matrix::Dense(x) = &data.matrix {
                 self.dense.load(x, panel);
@@ -178,8 +177,13 @@ impl<T: Element> Worker<T> {
                 }
                 let (c, f) = (&product[..k * r], &mut self.rows[..k * r]);
                 update.apply(&h.gram, c, f, r, &mut self.scratch);
+                if share < 1.0 {
+                    for (t, f) in w.iter().zip(f.iter_mut()) {
+                        *f = share * *f + (1.0 - share) * t.to_f64();
+                    }
+                }
                 for (t, f) in w.iter_mut().zip(f) {
-                    *t = T::from_f64(share * *f + (1.0 - share) * t.to_f64());
+                    *t = T::from_f64(*f);
                     // The statistics are those of W as it is stored.
                     *f = t.to_f64();
                 }
@@ -240,7 +244,7 @@ pub(crate) fn run_generic<T: Element>(
         rest = tail;
     }
     let mut total: Vec<Option<Statistics>> = vec![None; data.groups.len()];
-    // Waves bound the memory: as many chunk sums are alive as there are threads.
+    // Waves bound the memory: as many chunk sums are alive as a wave has chunks.
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
     let mut worker = Worker::new(r);
@@ -283,7 +287,7 @@ fn work<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> usize {
     }
 }
 
-/// ‖X_i − W_iH‖² of every row, group after group, computed from the residual itself.
+/// ‖X_i − W_iH‖² of every row of a group, computed from the residual itself.
 pub(crate) fn row_squared_errors<T: Element>(
     data: &GroupedData<'_, T>,
     group: usize,

@@ -53,6 +53,54 @@ impl Pack {
     }
 }
 
+/// Which of the three bodies runs.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) enum Level {
+    Base,
+    Middle,
+    Wide,
+}
+
+/// The best level of this machine (in tests: or the one that is asked for, if that is lower).
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn level() -> Level {
+    let detected = if std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+    {
+        Level::Wide
+    } else if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        Level::Middle
+    } else {
+        Level::Base
+    };
+    #[cfg(test)]
+    let detected = {
+        let limit = tests::LIMIT.get();
+        if limit < detected { limit } else { detected }
+    };
+    detected
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::Level;
+    use std::cell::Cell;
+
+    thread_local! {
+        pub static LIMIT: Cell<Level> = const { Cell::new(Level::Wide) };
+    }
+
+    /// Runs `check` with each body that this machine can run; on this thread only.
+    pub fn at_every_level(check: impl Fn()) {
+        for level in [Level::Base, Level::Middle, Level::Wide] {
+            LIMIT.set(level);
+            check();
+        }
+    }
+}
+
 /// Defines `fn name(args)` from one body, compiled for AVX-512, for AVX2 and for the baseline.
 /// The body sees the constants `FMA`, whether [`fused`] is one instruction, and `WIDE`, whether there
 /// are 32 registers of 64 bytes (else the equivalent of 8 or fewer).
@@ -78,16 +126,12 @@ macro_rules! vectorised {
                 fn middle $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
                     body ::<$($($($t,)*)? $($c,)*)? true, false> ($($arg),*)
                 }
-                if std::is_x86_feature_detected!("avx512f")
-                    && std::is_x86_feature_detected!("avx512dq")
-                    && std::is_x86_feature_detected!("avx512vl")
-                {
-                    // SAFETY: the features were just detected (fma comes with avx512f).
-                    return unsafe { wide $(::<$($($t,)*)? $($c),*>)? ($($arg),*) };
-                }
-                if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-                    // SAFETY: the features were just detected.
-                    return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) };
+                match $crate::simd::level() {
+                    // SAFETY: `level` found the features (fma comes with avx512f).
+                    $crate::simd::Level::Wide => return unsafe { wide $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
+                    // SAFETY: as above.
+                    $crate::simd::Level::Middle => return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
+                    $crate::simd::Level::Base => {}
                 }
             }
             body ::<$($($($t,)*)? $($c,)*)? { cfg!(target_arch = "aarch64") }, false> ($($arg),*)

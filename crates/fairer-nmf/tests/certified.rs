@@ -64,6 +64,38 @@ fn am_worst_loss_never_rises() {
     assert!(iterations > 300, "the law was tested on {iterations} iterations only");
 }
 
+#[test]
+fn am_worst_loss_never_rises_in_hard_cases() {
+    let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let (first, first_labels) = synthetic::first(0);
+    let (second, second_labels) = synthetic::second(0);
+    let (first_labels, second_labels) = (owned(first_labels), owned(second_labels));
+    let noisy = random(60, 12, 0.3);
+    let three = labels(60, 3);
+    let mut uneven = noisy.clone();
+    uneven.slice_mut(ndarray::s![..20, ..]).mapv_inplace(|v| 1e6 * v);
+    let blocks: Vec<String> = (0..60).map(|i| (i / 20).to_string()).collect();
+    let column = random(60, 1, 0.0);
+    let hard = [
+        ("an exact fit", &first, &first_labels, 9),
+        ("an exact fit", &second, &second_labels, 6),
+        ("rank 1", &noisy, &three, 1),
+        ("more topics than features", &noisy, &three, 15),
+        ("one feature", &column, &three, 1),
+        ("norms 1 : 1e6", &uneven, &blocks, 3),
+    ];
+    for (name, x, labels, rank) in hard {
+        let data = GroupedData::new(x.view(), labels).unwrap();
+        for baseline in [Baseline::Zero, parameters(rank, 0).baseline] {
+            let (worst, _, model) = watched(&data, &Parameters { baseline, ..parameters(rank, 0) });
+            for pair in worst.windows(2) {
+                assert!(pair[1] <= pair[0] + 1e-9, "{name}: from {} to {}", pair[0], pair[1]);
+            }
+            assert!(model.worst_loss() <= worst[worst.len() - 1] + 1e-9, "{name}");
+        }
+    }
+}
+
 /// The largest loss and the weights of every iteration of a run.
 fn watched(
     data: &GroupedData<'_, f64>,
@@ -194,6 +226,11 @@ fn the_certificate_is_a_sentence_with_both_numbers() {
     let model = fit(&data, &Parameters::new(2), &silent).unwrap().model;
     let sentence = model.certificate();
     assert!(sentence.starts_with("worst loss 0."), "{sentence}");
+    // Rounding must not make it false.
+    let said: Vec<f64> = sentence.split([' ', ';']).filter_map(|word| word.parse().ok()).collect();
+    assert!(said[0] >= model.worst_loss() && said[0] < model.worst_loss() + 1e-4, "{sentence}");
+    let bound = model.global_bound.value.unwrap();
+    assert!(said[1] <= bound && said[1] > bound - 1e-4, "{sentence}");
     assert!(sentence.contains("no rank-2 model can be below 0."), "{sentence}");
     assert!(model.step_gap.expect("AM has a step gap") <= 1e-6);
 }

@@ -3,10 +3,12 @@
 
 use super::{even, root};
 use crate::Element;
-use crate::data::GroupedData;
+use crate::data::{GroupedData, Matrix};
 use crate::dictionary::dot;
 use crate::random::{Purpose, Stream};
+use crate::simd::panel::{add_cross, cross_places, cross_room};
 use nalgebra::DMatrix;
+use rayon::prelude::*;
 
 /// Steps of the search over the weights.
 const STEPS: usize = 120;
@@ -32,6 +34,45 @@ fn golden(f: impl Fn(f64) -> f64) -> f64 {
         }
     }
     0.5 * (low + high)
+}
+
+/// Pieces that the rows of a group are cut into for its Gram matrix, and rows of one at the least.
+const PIECES: usize = 4;
+const LEAST_PIECE: usize = 1024;
+/// Rows that are multiplied at once.
+const PANEL: usize = 64;
+
+/// Σ xᵢᵀxᵢ of rows that `fill` writes.
+fn dense_gram(n: usize, rows: &[usize], fill: impl Fn(usize, &mut [f64])) -> DMatrix<f64> {
+    let mut x = vec![0.0; PANEL.min(rows.len()) * n];
+    let (mut sums, mut tail) = (vec![0.0; cross_room::<f64>(n, n)], Vec::new());
+    for panel in rows.chunks(PANEL) {
+        x.chunks_exact_mut(n).zip(panel).for_each(|(out, &row)| fill(row, out));
+        let x = &x[..panel.len() * n];
+        add_cross(x, n, x, n, &mut tail, &mut sums);
+    }
+    let mut gram = DMatrix::zeros(n, n);
+    cross_places::<f64>(n, n, |i, j, at| gram[(i, j)] = sums[at]);
+    gram
+}
+
+/// The same from pairs of stored entries; the lower triangle only.
+fn sparse_gram<T: Element>(data: &GroupedData<'_, T>, rows: &[usize], norm: f64) -> DMatrix<f64> {
+    let n = data.features();
+    let mut gram = DMatrix::zeros(n, n);
+    let mut entries: Vec<(usize, f64)> = Vec::new();
+    for &row in rows {
+        entries.clear();
+        data.matrix().for_each_in_row(row, |j, x| {
+            entries.push((j, x.to_f64() * data.scale().map_or(1.0, |s| s[j]) / norm));
+        });
+        for &(j, x) in &entries {
+            for &(i, y) in entries.iter().filter(|(i, _)| *i >= j) {
+                gram[(i, j)] += x * y;
+            }
+        }
+    }
+    gram
 }
 
 /// Gram matrices of the data, on whichever side is smaller.
@@ -72,24 +113,19 @@ impl Spectrum {
                 groups: data.groups().len(),
             };
         }
-        let mut row = vec![0.0; n];
-        let grams = data
-            .groups()
-            .iter()
-            .map(|g| {
-                let mut gram = DMatrix::zeros(n, n);
-                for &i in &g.rows {
-                    dense_row(i, g.norm(), &mut row);
-                    for j in (0..n).filter(|&j| row[j] != 0.0) {
-                        let x = row[j];
-                        let column = &mut gram.as_mut_slice()[j * n..(j + 1) * n];
-                        column[j..].iter_mut().zip(&row[j..]).for_each(|(c, y)| *c += x * y);
-                    }
-                }
-                symmetric(&gram)
-            })
-            .collect();
-        Self::Features { rank, grams }
+        let grams = data.groups().iter().map(|g| {
+            // A fixed number of pieces, so that sums come in the same order for any number of
+            // threads; each has a matrix of its own.
+            let piece = g.rows.len().div_ceil(PIECES).max(LEAST_PIECE);
+            let of_piece = |rows: &[usize]| match data.matrix() {
+                Matrix::Dense(_) => dense_gram(n, rows, |row, out| dense_row(row, g.norm(), out)),
+                Matrix::Sparse(_) => sparse_gram(data, rows, g.norm()),
+            };
+            let pieces: Vec<DMatrix<f64>> = g.rows.par_chunks(piece).map(of_piece).collect();
+            let sum = pieces.into_iter().reduce(|a, b| a + b);
+            symmetric(&sum.expect("every group has rows"))
+        });
+        Self::Features { rank, grams: grams.collect() }
     }
 
     fn rank(&self) -> usize {

@@ -21,6 +21,13 @@ pub(crate) struct Context<'a> {
     pub deadline: Option<Instant>,
 }
 
+impl Context<'_> {
+    /// Whether the time is up.
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
 /// The three interchangeable pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scheme {
@@ -77,7 +84,7 @@ impl Task<'_> {
 
     /// Whether its time is up.
     pub fn is_over(&self) -> bool {
-        self.context.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.context.is_over()
     }
 }
 

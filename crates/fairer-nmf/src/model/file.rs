@@ -128,7 +128,15 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         false => None,
     };
     let names_fit = header.feature_names.as_ref().is_none_or(|n| n.len() == features);
-    if groups == 0 || !names_fit || scale.as_ref().is_some_and(|s| s.len() != features) {
+    let numbers_fit = components.iter().all(|v| v.is_finite() && *v >= 0.0);
+    if groups == 0
+        || rank == 0
+        || rank != header.parameters.rank
+        || !history.len().is_multiple_of(groups)
+        || !names_fit
+        || !numbers_fit
+        || scale.as_ref().is_some_and(|s| s.len() != features)
+    {
         return Err("the parts of the file contradict each other: save the model again".to_owned());
     }
     Ok(Model {

@@ -1,7 +1,7 @@
 //! Dense panels: both products from a panel that is in cache.
 
 use crate::Element;
-use crate::simd::panel::{self, Packed, padded_columns};
+use crate::simd::panel::{self, Packed, cross_places, cross_room};
 use ndarray::ArrayView2;
 
 /// Panels whose products are summed in the type of the data before they are added to the f64
@@ -16,16 +16,16 @@ pub(super) struct Buffers<T> {
     copied: bool,
     /// The last columns of the panel in whole vectors.
     tail: Vec<T>,
-    /// WᵀX in the type of the data, r rows padded, and how many panels it holds.
+    /// WᵀX in the type of the data, as the panel sums it, and how many panels it holds.
     partial: Vec<T>,
     panels: usize,
-    /// WᵀX, r rows padded.
+    /// The same over all panels of the chunk.
     total: Vec<f64>,
 }
 
 impl<T: Element> Buffers<T> {
     pub fn begin(&mut self, rank: usize, features: usize) {
-        let entries = rank * padded_columns::<T>(features);
+        let entries = cross_room::<T>(features, rank);
         self.panels = 0;
         self.partial.clear();
         self.partial.resize(entries, T::default());
@@ -88,9 +88,7 @@ impl<T: Element> Buffers<T> {
     /// The chunk's XᵀW (n×r).
     pub fn cross(&mut self, out: &mut [f64], r: usize, n: usize) {
         self.flush();
-        for (k, row) in self.total.chunks_exact(padded_columns::<T>(n)).enumerate() {
-            row[..n].iter().enumerate().for_each(|(j, &v)| out[j * r + k] = v);
-        }
+        cross_places::<T>(n, r, |j, t, at| out[j * r + t] = self.total[at]);
     }
 }
 

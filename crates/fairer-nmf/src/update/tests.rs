@@ -83,3 +83,26 @@ fn hals_leaves_an_empty_topic_alone() {
     Update::Hals.apply(&g, &c, &mut f, 2, &mut Scratch::default());
     assert_eq!(f, [2.0, 0.7]);
 }
+
+#[test]
+fn every_body_of_the_inexact_updates_gives_the_same() {
+    for (k, r) in [(1, 1), (7, 3), (33, 20), (70, 50)] {
+        let n = r + 5;
+        let numbers: Vec<f64> = (0..(r + k) * n).map(|i| ((i * 37) % 101) as f64 / 100.0).collect();
+        let (g, c) = problem(&numbers, k, r, n);
+        for update in [Update::Mu, Update::Hals] {
+            let results = std::cell::RefCell::new(Vec::new());
+            crate::simd::tests::at_every_level(|| {
+                let mut f = vec![0.5; k * r];
+                update.apply(&g, &c, &mut f, r, &mut Scratch::default());
+                results.borrow_mut().push(f);
+            });
+            let results = results.into_inner();
+            for other in &results[1..] {
+                for (a, b) in results[0].iter().zip(other) {
+                    assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{update:?} {k}x{r}: {a} {b}");
+                }
+            }
+        }
+    }
+}

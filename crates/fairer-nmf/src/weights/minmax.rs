@@ -82,6 +82,9 @@ struct Point {
     /// The t with Σ w_ℓ(t + e_ℓ)² = Σ w_ℓf_ℓ²: as f_ℓ ≤ t + e_ℓ where the largest loss is t, and
     /// H(w) has the least Σ w_ℓf_ℓ², no H has a largest loss below it.
     root: f64,
+    /// Σ w_ℓ(f_ℓ² − (t + e_ℓ)²) at t = `root` (Σw = 1): zero, or negative where no root is above the
+    /// trivial bound.
+    balance: f64,
     h: Dictionary,
 }
 
@@ -204,9 +207,11 @@ impl<'a> Solver<'a> {
         let shares: Vec<f64> = weights.iter().map(|w| w / sum).collect();
         let left = shares.iter().zip(&errors).map(|(w, f)| w * f * f).sum();
         let root = root(&shares, &self.relative, left);
+        let slack = |(w, e): (&f64, &f64)| w * (root + e) * (root + e);
+        let balance = left - shares.iter().zip(&self.relative).map(slack).sum::<f64>();
         self.lower = self.lower.max(dual).max(root);
         self.offer(&h, worst(&losses));
-        Point { weights, errors, losses, lambda, dual, root, h }
+        Point { weights, errors, losses, lambda, dual, root, balance, h }
     }
 
     fn offer(&mut self, h: &Dictionary, upper: f64) {
@@ -224,7 +229,7 @@ impl<'a> Solver<'a> {
             let step = model.step(at, radius);
             let weights = model.weights(at, &step);
             let next = self.point(weights, &at.h);
-            // Rises in D below rounding count as progress only while the gap falls too.
+            // A rise below rounding is none.
             if next.dual > at.dual + 1e-15 * at.dual.abs() {
                 return Some(next);
             }
@@ -233,9 +238,13 @@ impl<'a> Solver<'a> {
         None
     }
 
-    /// w_ℓ ← w_ℓ·exp(η·s_ℓ), where s_ℓ = f_ℓ² − (t + e_ℓ)² at t = `root`: dt/dw_ℓ is a positive
-    /// multiple of s_ℓ, and f is continuous in w > 0, so t rises for η small enough, unless all
-    /// s_ℓ vanish, which is the optimum. None where it rises by no more than rounding.
+    /// w_ℓ ← w_ℓ·exp(η·s_ℓ), where s_ℓ = f_ℓ² − (t + e_ℓ)² at t = `root`.
+    ///
+    /// Above the trivial bound dt/dw_ℓ is a positive multiple of s_ℓ, and f is continuous in w > 0,
+    /// so t rises for η small enough, unless it is the largest. Where t is the trivial bound itself,
+    /// `balance` is concave in w with gradient s and rises instead: until t leaves the trivial bound,
+    /// or until no s_ℓ is positive, when H reaches that bound. None where neither rises by more than
+    /// rounding.
     fn safe_step(&mut self, at: &Point) -> Option<Point> {
         let slope: Vec<f64> = at
             .errors
@@ -252,7 +261,7 @@ impl<'a> Solver<'a> {
             let weights = at.weights.iter().zip(&slope).map(|(w, s)| w * (rate * s).exp());
             let weights = normalised(weights.map(|w| w.max(FLOOR * FLOOR)).collect());
             let next = self.point(weights, &at.h);
-            if next.root > at.root {
+            if rises(at, &next) {
                 self.rate = (self.rate * 1.5).min(MAX_RATE);
                 return Some(next);
             }
@@ -279,6 +288,11 @@ impl<'a> Solver<'a> {
         let upper = worst(&self.losses(&self.errors(&h)));
         self.offer(&h, upper);
     }
+}
+
+/// Whether a safe step came further.
+fn rises(at: &Point, next: &Point) -> bool {
+    next.root > at.root || (next.root == at.root && at.balance < 0.0 && next.balance > at.balance)
 }
 
 fn worst(losses: &[f64]) -> f64 {

@@ -7,6 +7,7 @@ use fairer_nmf::{
 };
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 fn end(stopping: Stopping, observer: &fairer_nmf::Observer<'_>) -> (Status, usize, Vec<Warning>) {
@@ -42,6 +43,47 @@ fn every_status_is_reached() {
 }
 
 #[test]
+fn one_break_stops_the_whole_fit() {
+    let (x, labels) = noisy(31, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let answered = AtomicBool::new(false);
+    let once = |progress: &Progress<'_>| match progress {
+        Progress::Iteration { iteration: 5, .. } if !answered.swap(true, Ordering::Relaxed) => {
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    let endless = Stopping { tolerance: 0.0, max_iterations: 100_000, ..Stopping::default() };
+    let parameters = Parameters { stopping: endless, n_init: 3, ..fixed(3, Method::mu(), 0) };
+    let model = fit(&data, &parameters, &once).unwrap().model;
+    assert_eq!(model.status, Status::Stopped);
+    assert!(model.iterations() < 10_000, "{} iterations", model.iterations());
+}
+
+#[test]
+fn a_stop_during_the_baselines_invents_none() {
+    let (x, labels) = noisy(32, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let at_once = |_: &Progress<'_>| ControlFlow::Break(());
+    let error = fit(&data, &Parameters::new(3), &at_once).unwrap_err();
+    assert!(matches!(error, fairer_nmf::Error::Stopped), "{error}");
+
+    // One run of each group is enough for a baseline; only finished runs count.
+    let later = |progress: &Progress<'_>| match progress {
+        Progress::Baselines { done, .. } if *done >= 13 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let whole = fit(&data, &Parameters::new(3), &silent).unwrap().model;
+    let model = fit(&data, &Parameters::new(3), &later).unwrap().model;
+    assert_eq!(model.status, Status::Stopped);
+    for (cut, whole) in model.groups.iter().zip(&whole.groups) {
+        let runs = &cut.baseline.run_errors;
+        assert!(!runs.is_empty() && runs.iter().all(|e| whole.baseline.run_errors.contains(e)));
+    }
+    assert!(model.groups.iter().any(|g| g.baseline.run_errors.len() < 5));
+}
+
+#[test]
 fn a_time_limit_ends_the_baselines_too() {
     let (x, labels) = noisy(32, 200, 30);
     let data = GroupedData::new(x.view(), &labels).unwrap();
@@ -49,10 +91,12 @@ fn a_time_limit_ends_the_baselines_too() {
     let parameters = Parameters {
         baseline: Baseline::Estimate(Estimate { stopping: endless, ..Estimate::paper() }),
         stopping: Stopping { time_limit: Some(Duration::from_millis(20)), ..endless },
-        bound: false,
         ..Parameters::new(4)
     };
-    assert_eq!(fit(&data, &parameters, &silent).unwrap().model.status, Status::TimeLimit);
+    let model = fit(&data, &parameters, &silent).unwrap().model;
+    assert_eq!(model.status, Status::TimeLimit);
+    assert_eq!(model.global_bound.absent.as_deref(), Some("the time was up"));
+    assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
 }
 
 #[test]

@@ -41,8 +41,14 @@ fn instance(number: u64) -> Instance {
     let names = (0..groups).map(|l| l.to_string()).collect();
     let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
     let mut statistics = group_statistics(&data, w.view()).unwrap();
+    // Up to 0.3 of the norm as a rule; up to all of it in every eighth instance, where the
+    // trivial bound can be the best.
+    let most = if number % 8 == 7 { 1.0 } else { 0.3 };
     let mut baselines: Vec<f64> =
-        statistics.iter().map(|s| 0.3 * stream.uniform() * s.squared_norm.sqrt()).collect();
+        statistics.iter().map(|s| most * stream.uniform() * s.squared_norm.sqrt()).collect();
+    if number % 16 == 7 {
+        baselines[0] = 0.0;
+    }
     if number % 5 == 4 {
         statistics.push(statistics[0].clone());
         baselines.push(baselines[0]);
@@ -78,7 +84,7 @@ fn safe_steps_alone_always_rise_and_reach_the_gap() {
         let mut steps = 0;
         while solver.gap() > 1e-6 && solver.solves < NO_NEWTON.solves {
             let Some(next) = solver.safe_step(&at) else { break };
-            assert!(next.root > at.root, "instance {number}, step {steps}");
+            assert!(rises(&at, &next), "instance {number}, step {steps}");
             at = next;
             steps += 1;
         }
