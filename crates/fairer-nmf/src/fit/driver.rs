@@ -76,7 +76,16 @@ impl<'a> Driver<'a> {
         h: &mut Dictionary,
     ) {
         let weights = self.coefficients.next(self.scheme.weights, losses, &self.norms);
-        let sum = Statistics::weighted(statistics, &weights, h.rank, h.features);
+        self.step(&weights, statistics, h);
+    }
+
+    /// H ← one step for the sum of all squared errors.
+    pub fn even_dictionary(&self, statistics: &[Statistics], h: &mut Dictionary) {
+        self.step(&vec![1.0; statistics.len()], statistics, h);
+    }
+
+    fn step(&self, weights: &[f64], statistics: &[Statistics], h: &mut Dictionary) {
+        let sum = Statistics::weighted(statistics, weights, h.rank, h.features);
         self.scheme.dictionary.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
     }
 }

@@ -105,7 +105,8 @@ pub(super) fn iterate<T: Element>(
     begin: Begin<T>,
     task: &Task<'_>,
 ) -> Run<T> {
-    if let WeightRule::MinMax { .. } = task.scheme.weights {
+    // Multiplicative updates are as published; the others look ahead.
+    if task.scheme.rows != Update::Mu {
         return alternate::run(data, begin, task);
     }
     let Begin { dictionary: mut h, representation: mut w, step } = begin;

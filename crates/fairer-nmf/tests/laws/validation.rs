@@ -149,3 +149,10 @@ fn groups_come_in_the_order_of_their_names() {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     assert_eq!(names, ["9", "10", "a", "b"]);
 }
+
+#[test]
+fn entries_whose_squares_overflow_are_refused() {
+    let x = ndarray::array![[1.0, 2.0], [1e200, 1.0]];
+    let error = GroupedData::new(x.view(), &["small", "huge"]).unwrap_err();
+    assert!(matches!(&error, Error::Overflow { group } if group == "huge"), "{error}");
+}
