@@ -10,9 +10,10 @@
 //! a dictionary extrapolated along its last step (as Ang and Gillis 2019 do for standard NMF). If
 //! the objective then fails to fall, the step is taken back: exact rows for the last dictionary,
 //! without looking ahead. Measured on standard NMF by HALS, seconds without over seconds with, to
-//! the error of iteration 60: dense 2,000×500 at rank 20 1.3 to 1.7, sparse 5,000×5,000 at rank 20
-//! 2.0 to 2.5, sparse 2,000×10,000 at rank 50 1.6 to 2.3, but dense 500×2,000 at rank 50, which had
-//! converged by then, 0.8 to 0.95 (three starts each).
+//! the error of iteration 60, three starts each, one thread of a loaded machine: dense 2,000×500 at
+//! rank 20 1.5 to 2.0, sparse 5,000×5,000 at rank 20 2.1 to 2.5, sparse 2,000×10,000 at rank 50 2.0 to
+//! 2.1; where little is left to gain by then: dense 500×2,000 at rank 50 0.7 to 1.6, 3,000×300 of
+//! mostly noise at rank 10 0.7 to 1.3.
 //!
 //! Guarantee: the objective (AM: the largest loss, standard: the sum of squared errors) after each
 //! accepted dictionary step never rises. Not guaranteed: a global optimum; the problem is not

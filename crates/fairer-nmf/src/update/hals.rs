@@ -10,7 +10,7 @@
 
 use crate::simd::{fused, vectorised};
 
-/// Sweeps at the most. Processor seconds to the same error with 1, 2, 4 and 8, one thread, r = 20:
+/// Sweeps at the most. Measured with a slower sweep than today's: processor seconds to the same error with 1, 2, 4 and 8, one thread, r = 20:
 /// 10,000×500 of rank 20 with noise: –, 6.9, 1.1, 1.3 (exact NNLS 1.2); 20,000×2,000 with 2 %
 /// filled: 0.23, 0.19, 0.47, 0.85 (NNLS 0.35). One start each.
 const MAX_SWEEPS: usize = 4;
