@@ -172,3 +172,9 @@ mod tests {
         assert_eq!(list(&["a"]), "<strong><bdi>a</bdi></strong>");
     }
 }
+
+/// With its first letter as at the beginning of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
