@@ -85,16 +85,17 @@ pub(crate) fn of_audit<'a, T: Element>(
     }
 }
 
-/// The page of a sweep: every rank, and the largest one in detail.
+/// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
+/// largest.
 pub(crate) fn of_sweep<T: Element>(
     subject: &Subject<'_>,
     data: &GroupedData<'_, T>,
     sweep: &Sweep,
 ) -> page::Report {
-    let rank = sweep.records.iter().map(|r| r.rank).max().unwrap_or(0);
-    // The page compares its first model with its last.
-    let order = ["standard", "mu", "am"];
-    let methods: Vec<&str> = order.into_iter().filter(|m| sweep.methods.contains(m)).collect();
+    let (ranks, methods) = (ranks(sweep), in_order(sweep));
+    let picked = methods.last().and_then(|method| ranks.enough(method_title(method)));
+    let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
+    let why = if picked.is_some() { ", which the threshold picks" } else { "" };
     let first = methods.first().copied().unwrap_or("standard");
     let group = |name: &str| {
         let records = || sweep.records.iter().filter(move |r| r.group == name && r.rank == rank);
@@ -127,7 +128,7 @@ pub(crate) fn of_sweep<T: Element>(
     let names = data.groups().iter().map(|g| g.name.as_str());
     page::Report {
         subtitle: format!(
-            "Ranks {}; section 1 shows rank {rank}, means over {} trials",
+            "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             sweep.trials
         ),
@@ -139,18 +140,32 @@ pub(crate) fn of_sweep<T: Element>(
         models: methods.iter().map(total).collect(),
         who_pays: page::WhoPays {
             baseline_runs: sweep.baseline_runs,
-            groups: names.clone().filter_map(group).collect(),
+            groups: names.filter_map(group).collect(),
         },
-        ranks: Some(page::Ranks {
-            threshold: sweep.threshold,
-            trials: sweep.trials,
-            series: methods
-                .iter()
-                .flat_map(|method| names.clone().map(move |name| series(sweep, method, name)))
-                .collect(),
-        }),
+        ranks: Some(ranks),
         warnings: sweep.warnings.clone(),
         ..about(subject, data)
+    }
+}
+
+/// The methods of a sweep: a page compares its first model with its last.
+fn in_order(sweep: &Sweep) -> Vec<&'static str> {
+    ["standard", "mu", "am"].into_iter().filter(|m| sweep.methods.contains(m)).collect()
+}
+
+/// Means over the trials of every method, group and rank.
+pub(crate) fn ranks(sweep: &Sweep) -> page::Ranks {
+    let mut groups: Vec<&str> = Vec::new();
+    for record in &sweep.records {
+        if !groups.contains(&record.group.as_str()) {
+            groups.push(&record.group);
+        }
+    }
+    let of = |method| groups.iter().map(move |group| series(sweep, method, group));
+    page::Ranks {
+        threshold: sweep.threshold,
+        trials: sweep.trials,
+        series: in_order(sweep).into_iter().flat_map(of).collect(),
     }
 }
 

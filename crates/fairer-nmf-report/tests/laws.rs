@@ -378,3 +378,21 @@ fn a_test_is_called_by_what_it_compared() {
     );
     assert!(sentences(&report, "chance alone would give most likely none"));
 }
+
+#[test]
+fn a_sweep_has_one_worst_loss() {
+    let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
+    let series = |group: &str, losses: [f64; 2]| RankSeries {
+        method: "m".into(),
+        group: group.into(),
+        points: vec![point(1, losses[0]), point(2, losses[1])],
+    };
+    let ranks = Ranks {
+        threshold: Some(0.2),
+        trials: 3,
+        series: vec![series("a", [0.3, 0.1]), series("b", [0.1, 0.2])],
+    };
+    let worst = |rank| ranks.worst("m", rank).map(|(p, group)| (p.loss_mean, group));
+    assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
+    assert_eq!((ranks.enough("m"), ranks.enough("other")), (Some(2), None));
+}

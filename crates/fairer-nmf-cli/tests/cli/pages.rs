@@ -99,3 +99,45 @@ fn a_foreign_dictionary_comes_first_and_fairer_nmf_last() {
     let page = place.read("alone.html");
     assert!(!page.contains("Fairer-NMF (AM)") && !page.contains("id=\"cost\""));
 }
+
+#[test]
+fn terminal_and_page_of_a_sweep_name_the_same_rank() {
+    let place = Place::new();
+    // A threshold between the mean of the trials' worst losses and the largest mean loss.
+    let more = ["--ranks", "8..10", "--trials", "3", "--threshold=-0.006"];
+    let files = ["--methods", "standard,am", "--report", "s.html"];
+    let ran = place.heart("sweep", &[&more[..], &files].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("s.html");
+    let numbers = data(&page);
+    let series = numbers["ranks"]["series"].as_array().unwrap();
+    for method in ["Standard NMF", "Fairer-NMF (AM)"] {
+        let worst = |rank: usize| {
+            let ours = series.iter().filter(|s| s["method"] == method);
+            let losses = ours.map(|s| number(&s["points"][rank - 8]["loss_mean"]));
+            losses.fold(f64::MIN, f64::max)
+        };
+        for rank in 8..=10 {
+            assert!(ran.out.contains(&format!("{:.4} ±", worst(rank))), "{rank}: {}", ran.out);
+        }
+        let (on_terminal, on_page) = match (8..=10).find(|&rank| worst(rank) <= -0.006) {
+            Some(rank) => (
+                format!("{method}: rank {rank} is the smallest"),
+                format!(
+                    "With <bdi>{method}</bdi>, <strong><bdi>{rank}</bdi></strong> is the smallest rank"
+                ),
+            ),
+            None => (
+                format!("{method}: no rank has"),
+                format!("With <bdi>{method}</bdi>, the mean loss of some group exceeds"),
+            ),
+        };
+        assert!(ran.out.contains(&on_terminal), "{on_terminal}: {}", ran.out);
+        assert!(page.contains(&on_page), "{on_page}");
+    }
+    // Section 1 is about the rank that the threshold picks.
+    let more = ["--ranks", "1..3", "--trials", "2", "--threshold", "0.5", "--report", "t.html"];
+    let ran = place.heart("sweep", &more);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(place.read("t.html").contains("section 1 shows rank 1, which the threshold picks"));
+}

@@ -366,12 +366,13 @@ def audit(
 
 def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
     rows = np.bincount(groups.codes, minlength=len(groups.names))
-    small = [f"{name!r} ({count})" for name, count in zip(groups.names, rows, strict=True) if count < 2 * rank]
+    pairs = zip(groups.names, rows, strict=True)
+    small = [f"{name} ({count})" for name, count in pairs if count < 2 * rank]
     if small:
         warnings.warn(
-            f"fewer rows than twice the rank {rank} in {', '.join(small)}: a dictionary of their own "
-            "fits almost anything, so that their losses look larger than on new samples; "
-            "see the held-out losses of to_html",
+            f"groups with fewer rows than twice the rank {rank}: {', '.join(small)}. A dictionary "
+            "of their own fits almost anything, so their losses look larger than on new samples; "
+            "the page of to_html has held-out losses",
             UserWarning,
             stacklevel=3,
         )
