@@ -376,7 +376,7 @@ fn a_test_is_called_by_what_it_compared() {
     assert!(
         sentences(&report, "Under 1\u{a0}% of random groups") && !sentences(&report, "About under")
     );
-    assert!(sentences(&report, "chance alone would give most likely none"));
+    assert!(sentences(&report, "by chance alone most likely none would"));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn multiplicity(real: &IsItReal) -> Option<String> {
         e => format!("about {e:.0}"),
     };
     Some(format!(
-        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; chance alone would give {chance}. The p-values are not corrected for their number.",
+        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; by chance alone {chance} would. The p-values are not corrected for their number.",
         counted(tests.len(), "test"),
         if small == 0 { "none".to_owned() } else { small.to_string() }
     ))

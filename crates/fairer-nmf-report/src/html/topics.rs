@@ -64,13 +64,13 @@ fn lead(report: &Report, topics: &Topics) -> String {
         let alike = matches.iter().filter(|&&s| s >= ALIKE).count();
         let _ = write!(
             text,
-            " {alike} of {} {} close to a topic of {} (cosine similarity at least {ALIKE}); the others moved.",
+            " {alike} of {} {} close to a topic of {} (cosine similarity at least {ALIKE}); the others differ.",
             matches.len(),
-            if alike == 1 { "stays" } else { "stay" },
+            if alike == 1 { "is" } else { "are" },
             in_sentence(reference)
         );
         if alike == matches.len() {
-            text = text.replace("; the others moved.", ".");
+            text = text.replace("; the others differ.", ".");
         }
     }
     text

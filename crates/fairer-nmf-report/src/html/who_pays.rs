@@ -77,7 +77,7 @@ fn payer(
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
     let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
     let (the, shown) = match hidden {
-        true => ("Of the groups shown, ", " shown"),
+        true => ("Of the groups shown, the ", " shown"),
         false => ("The ", ""),
     };
     if loss <= 0.0 || percent.same(loss, 0.0) {
