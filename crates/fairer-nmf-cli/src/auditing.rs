@@ -2,19 +2,56 @@
 //! compared with.
 
 use fairer_nmf::{
-    AuditOptions, AuditReport, Element, GroupedData, Model, Parameters, Progress, Refit,
-    TradeOffOptions, audit,
+    AuditOptions, AuditPart, AuditReport, Baseline, Element, Fit, GroupedData, Individuals, Method,
+    Model, Parameters, Progress, Refit, Status, TradeOffOptions, audit, compare_individuals,
+    evaluate, fit,
 };
 use ndarray::ArrayView2;
 
 use crate::args::AuditArgs;
 use crate::failure::Failure;
+use crate::fitting;
 use crate::progress::Bar;
 
-/// A dictionary's audit, and the reference's.
+/// A dictionary's audit, and those of what it is compared with.
 pub(crate) struct Audits {
     pub main: AuditReport,
     pub standard: Option<AuditReport>,
+    pub fairer: Option<Fairer>,
+}
+
+/// What Fairer-NMF would make of a dictionary that is not fairer itself.
+pub(crate) struct Fairer {
+    pub model: Model,
+    /// Seconds of its fit.
+    pub seconds: f64,
+    pub audit: AuditReport,
+    /// From the audited dictionary to this one.
+    pub change: Individuals,
+    pub unfinished: Option<String>,
+}
+
+/// Whether a method minimises the worst loss, so that no other has to show what that would cost.
+pub(crate) fn is_fairer(method: &str) -> bool {
+    matches!(method, "am" | "mu")
+}
+
+/// Fairer-NMF with baselines that are known already; nothing where it was stopped.
+pub(crate) fn fit_fairer<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    baselines: &[f64],
+    bar: &Bar,
+) -> Result<Option<Fit<T>>, Failure> {
+    let parameters = Parameters {
+        method: Method::am(),
+        baseline: Baseline::Given { errors: baselines.to_vec() },
+        bound: false,
+        ..parameters.clone()
+    };
+    bar.next_fit("Fairer-NMF: ", &parameters.stopping);
+    let fitted = fit(data, &parameters, &|p| bar.observe(p))?;
+    Ok(Some(fitted).filter(|f| f.model.status != Status::Stopped))
 }
 
 /// What was asked for. `fitted` says how to fit anew; a dictionary from elsewhere cannot be.
@@ -56,25 +93,49 @@ pub(crate) fn options(
     })
 }
 
-/// Audits a dictionary with baselines E_ℓ, and standard NMF beside it.
+/// Audits a dictionary with baselines E_ℓ, and standard NMF and Fairer-NMF beside it.
 pub(crate) fn audits<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     baselines: &[f64],
     standard: Option<&Model>,
+    fairer: Option<Fit<T>>,
     options: &AuditOptions,
     bar: &Bar,
 ) -> Result<Audits, Failure> {
     let reference = standard.map(|s| s.components.view());
     let observer = |p: &Progress<'_>| bar.observe(p);
+    // The curve ends at the fairer model: where there is another one, it is drawn with that.
+    let curve = options.trade_off.filter(|_| fairer.is_none());
+    let all = AuditOptions { trade_off: curve, ..options.clone() };
     bar.next_work("audit");
-    let main = audit(data, components, baselines, reference, options, &observer)?;
-    // What the page shows of the reference: intervals and the test.
+    let mut main = audit(data, components, baselines, reference, &all, &observer)?;
+    // What the page shows of the others: intervals and the test.
     let less = AuditOptions { folds: 0, trade_off: None, refit: None, ..options.clone() };
     bar.next_work("audit of standard NMF");
     let standard =
         reference.map(|h| audit(data, h, baselines, None, &less, &observer)).transpose()?;
-    Ok(Audits { main, standard })
+    let with_curve = AuditOptions { trade_off: options.trade_off, ..less };
+    let fairer = match fairer {
+        None => None,
+        Some(fitted) => {
+            bar.next_work("audit of Fairer-NMF");
+            let h = fitted.model.components.view();
+            let from = reference.unwrap_or(components);
+            let mut audit = audit(data, h, baselines, Some(from), &with_curve, &observer)?;
+            main.trade_off = audit.trade_off.take();
+            main.options.trade_off = options.trade_off;
+            if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
+                main.unfinished.push(audit.unfinished.remove(at));
+            }
+            let before = evaluate(data, components, None, baselines)?;
+            let change = compare_individuals(data, &evaluate(data, h, None, baselines)?, &before);
+            let unfinished = fitting::unfinished(&fitted, "Fairer-NMF, the comparison,");
+            let seconds = fitted.fit_time.as_secs_f64();
+            Some(Fairer { model: fitted.model, seconds, audit, change, unfinished })
+        }
+    };
+    Ok(Audits { main, standard, fairer })
 }
 
 impl Audits {
@@ -83,6 +144,9 @@ impl Audits {
         let mut parts: Vec<&str> = self.main.unfinished.iter().map(|part| part.name()).collect();
         if self.standard.as_ref().is_some_and(|audit| !audit.unfinished.is_empty()) {
             parts.push("intervals and test of standard NMF");
+        }
+        if self.fairer.as_ref().is_some_and(|fairer| !fairer.audit.unfinished.is_empty()) {
+            parts.push("intervals and test of Fairer-NMF");
         }
         let parts = match parts.split_last()? {
             (last, []) => (*last).to_owned(),

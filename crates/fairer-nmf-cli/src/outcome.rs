@@ -71,6 +71,11 @@ pub(crate) struct GroupOutcome {
     pub standard_relative_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_loss: Option<f64>,
+    /// What Fairer-NMF would make of it, where another dictionary was audited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairer_relative_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairer_loss: Option<f64>,
 }
 
 impl GroupOutcome {
@@ -93,6 +98,8 @@ impl GroupOutcome {
             loss,
             standard_relative_error: standard.map(|(error, _)| error),
             standard_loss: standard.map(|(_, loss)| loss),
+            fairer_relative_error: None,
+            fairer_loss: None,
         }
     }
 

@@ -1,11 +1,11 @@
 //! From the outcome of a command to the page of `fairer-nmf-report`. What the program shares with
 //! the Python package is in that crate's `library`.
 
-use fairer_nmf::{Element, GroupAudit, GroupedData, Model};
+use fairer_nmf::{AuditReport, Element, GroupAudit, GroupFit, GroupedData, Model};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, Audited, Fitted, setting};
 
-use crate::auditing::Audits;
+use crate::auditing::{Audits, Fairer, is_fairer};
 use crate::commands::{Sweep, mean_and_sd};
 use crate::export::method_title;
 use crate::outcome::{GroupOutcome, Outcome};
@@ -38,31 +38,46 @@ pub(crate) fn of_audit<'a, T: Element>(
     model: Option<Timed<'a>>,
     standard: Option<Timed<'a>>,
 ) -> page::Report {
-    let names = Names::new(outcome, standard.is_some());
-    let main = Audited { name: &names.main, audit: &audits.main };
-    let standard_name = names.standard.as_deref();
-    let reference = standard_name.zip(audits.standard.as_ref());
-    let fitted = |name, timed: Option<Timed<'a>>| {
-        timed.map(|(model, seconds)| Fitted { name, model, seconds })
+    let name = match outcome.method.as_str() {
+        "given" => library::YOURS,
+        method => method_title(method),
     };
-    let fits = [standard_name.and_then(|name| fitted(name, standard)), fitted(&names.main, model)];
+    let ours = is_fairer(&outcome.method);
+    let main = Audited { name, audit: &audits.main };
+    let reference = audits.standard.as_ref().map(|audit| Audited { name: STANDARD, audit });
+    let fairer = audits.fairer.as_ref();
+    let shown: Vec<Audited<'_>> = {
+        let fairer = fairer.map(|f| Audited { name: method_title("am"), audit: &f.audit });
+        library::in_order(main, ours, reference, fairer).collect()
+    };
+    let fits = {
+        let fitted = |name, (model, seconds): Timed<'a>| Fitted { name, model, seconds };
+        let fairer = fairer.map(|f| Fitted {
+            name: method_title("am"),
+            model: &f.model,
+            seconds: Some(f.seconds),
+        });
+        let (main, standard) =
+            (model.map(|m| fitted(name, m)), standard.map(|s| fitted(STANDARD, s)));
+        library::in_order(main, ours, Some(standard), Some(fairer)).flatten()
+    };
     page::Report {
-        subtitle: format!("{} of rank {}", names.main, outcome.rank),
+        subtitle: format!("{name} of rank {}", outcome.rank),
         settings: settings(outcome, model.map(|(model, _)| model)),
-        models: library::models(standard_name, main),
+        models: library::models(&shown),
         who_pays: page::WhoPays {
             baseline_runs: outcome.baseline_runs,
-            groups: (audits.main.groups.iter().zip(&outcome.groups))
-                .map(|(audit, group)| self::group(audit, group, standard_name.is_some()))
+            groups: (audits.main.groups.iter().zip(&outcome.groups).enumerate())
+                .map(|(l, (audit, group))| {
+                    let fairer = fairer.map(|f| &f.model.groups[l]);
+                    self::group(audit, group, ours, reference.is_some(), fairer)
+                })
                 .collect(),
         },
-        is_it_real: library::is_it_real(
-            reference.map(|(name, audit)| Audited { name, audit }),
-            main,
-        ),
-        cost: library::cost(main.audit),
-        quality: Some(library::quality(fits.into_iter().flatten(), outcome.global_bound)),
-        topics: Some(library::topics(main.audit, |j| {
+        is_it_real: library::is_it_real(main.audit, &shown),
+        cost: cost(&audits.main, ours, fairer),
+        quality: Some(library::quality(fits, outcome.global_bound)),
+        topics: Some(library::topics(main, reference.map(|r| r.name), |j| {
             subject.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"))
         })),
         warnings: outcome.warnings.clone(),
@@ -70,16 +85,17 @@ pub(crate) fn of_audit<'a, T: Element>(
     }
 }
 
-/// The page of a sweep: every rank, and the largest one in detail.
+/// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
+/// largest.
 pub(crate) fn of_sweep<T: Element>(
     subject: &Subject<'_>,
     data: &GroupedData<'_, T>,
     sweep: &Sweep,
 ) -> page::Report {
-    let rank = sweep.records.iter().map(|r| r.rank).max().unwrap_or(0);
-    // The page compares its first model with its last.
-    let order = ["standard", "mu", "am"];
-    let methods: Vec<&str> = order.into_iter().filter(|m| sweep.methods.contains(m)).collect();
+    let (ranks, methods) = (ranks(sweep), in_order(sweep));
+    let picked = methods.last().and_then(|method| ranks.enough(method_title(method)));
+    let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
+    let why = if picked.is_some() { ", which the threshold picks" } else { "" };
     let first = methods.first().copied().unwrap_or("standard");
     let group = |name: &str| {
         let records = || sweep.records.iter().filter(move |r| r.group == name && r.rank == rank);
@@ -96,8 +112,8 @@ pub(crate) fn of_sweep<T: Element>(
             name: name.to_owned(),
             rows: some.rows,
             norm: Some(some.norm),
-            baseline_error: mean(first, &|r| r.baseline_error / r.norm),
-            baseline_std: some
+            relative_baseline: mean(first, &|r| r.baseline_error / r.norm),
+            relative_baseline_std: some
                 .baseline_std
                 .map(|_| mean(first, &|r| r.baseline_std.unwrap_or(f64::NAN) / r.norm)),
             small_group: fairer_nmf::is_small(some.rows, rank),
@@ -112,7 +128,7 @@ pub(crate) fn of_sweep<T: Element>(
     let names = data.groups().iter().map(|g| g.name.as_str());
     page::Report {
         subtitle: format!(
-            "Ranks {}; section 1 shows rank {rank}, means over {} trials",
+            "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             sweep.trials
         ),
@@ -124,18 +140,32 @@ pub(crate) fn of_sweep<T: Element>(
         models: methods.iter().map(total).collect(),
         who_pays: page::WhoPays {
             baseline_runs: sweep.baseline_runs,
-            groups: names.clone().filter_map(group).collect(),
+            groups: names.filter_map(group).collect(),
         },
-        ranks: Some(page::Ranks {
-            threshold: sweep.threshold,
-            trials: sweep.trials,
-            series: methods
-                .iter()
-                .flat_map(|method| names.clone().map(move |name| series(sweep, method, name)))
-                .collect(),
-        }),
+        ranks: Some(ranks),
         warnings: sweep.warnings.clone(),
         ..about(subject, data)
+    }
+}
+
+/// The methods of a sweep: a page compares its first model with its last.
+fn in_order(sweep: &Sweep) -> Vec<&'static str> {
+    ["standard", "mu", "am"].into_iter().filter(|m| sweep.methods.contains(m)).collect()
+}
+
+/// Means over the trials of every method, group and rank.
+pub(crate) fn ranks(sweep: &Sweep) -> page::Ranks {
+    let mut groups: Vec<&str> = Vec::new();
+    for record in &sweep.records {
+        if !groups.contains(&record.group.as_str()) {
+            groups.push(&record.group);
+        }
+    }
+    let of = |method| groups.iter().map(move |group| series(sweep, method, group));
+    page::Ranks {
+        threshold: sweep.threshold,
+        trials: sweep.trials,
+        series: in_order(sweep).into_iter().flat_map(of).collect(),
     }
 }
 
@@ -177,30 +207,33 @@ fn about<T: Element>(subject: &Subject<'_>, data: &GroupedData<'_, T>) -> page::
     }
 }
 
-/// The display names of the models.
-struct Names {
-    main: String,
-    standard: Option<String>,
+/// The name of what a dictionary is compared with.
+const STANDARD: &str = "Standard NMF";
+
+/// What the way to a fairer model costs: to the audited one, or from it.
+fn cost(main: &AuditReport, is_fairer: bool, fairer: Option<&Fairer>) -> Option<page::Cost> {
+    let change = match is_fairer {
+        true => main.individuals.as_ref(),
+        false => fairer.map(|f| &f.change),
+    };
+    Some(library::cost(&main.groups, change?, main.trade_off.as_ref()))
 }
 
-impl Names {
-    fn new(outcome: &Outcome, compared: bool) -> Self {
-        let main = match outcome.method.as_str() {
-            "given" => "Your dictionary",
-            method => method_title(method),
-        };
-        let standard = (compared && main != "Standard NMF").then(|| "Standard NMF".to_owned());
-        Self { main: main.to_owned(), standard }
-    }
-}
-
-/// A group in numbers of the outcome: standard NMF, where it is compared, and the dictionary.
-fn group(group: &GroupAudit, outcome: &GroupOutcome, compared: bool) -> page::GroupOutcome {
+/// A group in numbers of the outcome, in the order of the page's models.
+fn group(
+    group: &GroupAudit,
+    outcome: &GroupOutcome,
+    is_fairer: bool,
+    compared: bool,
+    fairer: Option<&GroupFit>,
+) -> page::GroupOutcome {
     let result = |(relative_error, loss)| page::ModelResult { relative_error, loss };
     let standard = outcome.standard_relative_error.zip(outcome.standard_loss).map(result);
     let standard = standard.filter(|_| compared);
     let own = result((outcome.relative_error, outcome.loss));
-    library::group(group, outcome.baseline_std, standard.into_iter().chain([own]).collect())
+    let fairer = fairer.map(|f| result((f.relative_error, f.loss)));
+    let results = library::in_order(own, is_fairer, standard, fairer).collect();
+    library::group(group, outcome.baseline_std, results)
 }
 
 fn settings(outcome: &Outcome, model: Option<&Model>) -> Vec<page::Setting> {

@@ -6,7 +6,7 @@ use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::{
-    AuditOptions, AuditReport, Baseline, Element, Fit, GroupedData, Method, Model, Observer,
+    AuditOptions, AuditReport, Baseline, Element, Fit, GroupedData, Individuals, Method, Observer,
     Parameters, Status, TradeOffOptions,
 };
 use fairer_nmf_report as page;
@@ -18,9 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// The name of the audited dictionary on the page.
-const MODEL: &str = "Your dictionary";
-/// The name of what it is compared with.
-const REFERENCE: &str = "Standard NMF";
+const MODEL: &str = library::YOURS;
+/// The names of what it is compared with.
+const STANDARD: &str = "Standard NMF";
+const FAIRER: &str = "Fairer-NMF (AM)";
 
 /// What a page needs besides data and factors, as the package hands it over in a dict.
 #[derive(FromPyObject)]
@@ -104,9 +105,17 @@ fn audited<'py>(
 /// What the library finds out.
 struct Findings<T> {
     main: AuditReport,
-    /// Standard NMF and its audit, where the dictionary is compared.
-    reference: Option<(Fit<T>, AuditReport)>,
+    /// Where the dictionary is compared.
+    compared: Option<Compared<T>>,
     global_bound: Option<f64>,
+}
+
+/// Standard NMF and Fairer-NMF beside the dictionary, each with its audit.
+struct Compared<T> {
+    standard: (Fit<T>, AuditReport),
+    fairer: (Fit<T>, AuditReport),
+    /// From the dictionary to Fairer-NMF.
+    change: Individuals,
 }
 
 fn find<T: Element>(
@@ -124,42 +133,64 @@ fn find<T: Element>(
         level: s.level,
         permutations: s.permutations,
         folds: s.folds,
-        trade_off: s.compare.then(TradeOffOptions::default),
+        trade_off: None,
         seed: s.seed,
         ..AuditOptions::default()
     };
-    let standard = s.compare.then(|| standard(&data, h.nrows(), s, observer)).transpose()?;
-    if standard.as_ref().is_some_and(|fit| fit.model.status == Status::Stopped) {
+    let fit = |method| fit_of_rank(&data, h.nrows(), method, s, observer);
+    let fits = match s.compare {
+        true => Some((fit(Method::standard())?, fit(Method::am())?)),
+        false => None,
+    };
+    let stopped = |fit: &Fit<T>| fit.model.status == Status::Stopped;
+    if fits.as_ref().is_some_and(|(standard, fairer)| stopped(standard) || stopped(fairer)) {
         // Nobody sees this: the exception that stopped the fit is raised instead.
         return Ok(page::Report::default());
     }
-    let reference = standard.as_ref().map(|fit| fit.model.components.view());
+    let reference = fits.as_ref().map(|(standard, _)| standard.model.components.view());
     let main =
         fairer_nmf::audit_pair(&data, h.view(), w, &s.baselines, reference, &options, observer)?;
-    // What the page shows of the reference: intervals and the test.
-    let less = AuditOptions { folds: 0, trade_off: None, ..options };
-    let audited = |fit: Fit<T>| {
-        let h = fit.model.components.view();
-        let audit = fairer_nmf::audit(&data, h, &s.baselines, None, &less, observer)?;
-        Ok((fit, audit))
-    };
-    let found = Findings {
-        main,
-        reference: standard.map(audited).transpose()?,
-        global_bound: fairer_nmf::global_bound(&data, h.nrows(), &s.baselines).value,
-    };
-    Ok(report(&data, &found, s))
+    let compared = fits
+        .map(|(standard, fairer)| {
+            compare(&data, (h.view(), w), standard, fairer, s, &options, observer)
+        })
+        .transpose()?;
+    let global_bound = fairer_nmf::global_bound(&data, h.nrows(), &s.baselines).value;
+    Ok(report(&data, &Findings { main, compared, global_bound }, s))
 }
 
-/// Standard NMF of the same rank, against the same baselines.
-fn standard<T: Element>(
+/// Audits the two fits for what the page shows of them: intervals, the test, and the trade-off,
+/// which runs from one to the other.
+fn compare<T: Element>(
+    data: &GroupedData<'_, T>,
+    (h, w): (ArrayView2<'_, f64>, Option<ArrayView2<'_, f64>>),
+    standard: Fit<T>,
+    fairer: Fit<T>,
+    s: &PageSettings,
+    options: &AuditOptions,
+    observer: &Observer<'_>,
+) -> fairer_nmf::Result<Compared<T>> {
+    let less = AuditOptions { folds: 0, ..options.clone() };
+    let (low, high) = (standard.model.components.view(), fairer.model.components.view());
+    let of_standard = fairer_nmf::audit(data, low, &s.baselines, None, &less, observer)?;
+    let curve = AuditOptions { trade_off: Some(TradeOffOptions::default()), ..less };
+    let of_fairer = fairer_nmf::audit(data, high, &s.baselines, Some(low), &curve, observer)?;
+    let before = fairer_nmf::evaluate(data, h, w, &s.baselines)?;
+    let after = fairer_nmf::evaluate(data, high, None, &s.baselines)?;
+    let change = fairer_nmf::compare_individuals(data, &after, &before);
+    Ok(Compared { standard: (standard, of_standard), fairer: (fairer, of_fairer), change })
+}
+
+/// A fit of the same rank, against the same baselines.
+fn fit_of_rank<T: Element>(
     data: &GroupedData<'_, T>,
     rank: usize,
+    method: Method,
     s: &PageSettings,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<Fit<T>> {
     let parameters = Parameters {
-        method: Method::standard(),
+        method,
         n_init: 1,
         baseline: Baseline::Given { errors: s.baselines.clone() },
         bound: false,
@@ -176,13 +207,18 @@ fn report<T: Element>(
 ) -> page::Report {
     let main = Audited { name: MODEL, audit: &found.main };
     let rank = found.main.rank;
-    let standard = found.reference.as_ref().map(|(fit, _)| fit);
-    let reference = found.reference.as_ref().map(|(_, audit)| Audited { name: REFERENCE, audit });
-    let fits = standard.map(|fit| Fitted {
-        name: REFERENCE,
+    let others: Vec<(&str, &(Fit<T>, AuditReport))> = (found.compared.iter())
+        .flat_map(|c| [(STANDARD, &c.standard), (FAIRER, &c.fairer)])
+        .collect();
+    let shown: Vec<Audited<'_>> = std::iter::once(main)
+        .chain(others.iter().map(|(name, (_, audit))| Audited { name, audit }))
+        .collect();
+    let fits = others.iter().map(|(name, (fit, _))| Fitted {
+        name,
         model: &fit.model,
         seconds: Some(fit.fit_time.as_secs_f64()),
     });
+    let reference = found.compared.as_ref().map(|_| STANDARD);
     page::Report {
         title: s.title.clone(),
         subtitle: format!("{MODEL} of rank {rank}"),
@@ -194,43 +230,40 @@ fn report<T: Element>(
             setting("normalize", if s.normalize { "features" } else { "none" }),
             setting("precision", T::NAME),
         ],
-        models: library::models(reference.map(|r| r.name), main),
+        models: library::models(&shown),
         who_pays: page::WhoPays {
             baseline_runs: s.baseline_runs,
-            groups: (0..data.groups().len())
-                .map(|l| group(l, &found.main, standard.map(|fit| &fit.model), s))
-                .collect(),
+            groups: (0..data.groups().len()).map(|l| group(l, &shown, s)).collect(),
         },
-        is_it_real: library::is_it_real(reference, main),
-        cost: library::cost(main.audit),
+        is_it_real: library::is_it_real(main.audit, &shown),
+        cost: found
+            .compared
+            .as_ref()
+            .map(|c| library::cost(&found.main.groups, &c.change, c.fairer.1.trade_off.as_ref())),
         quality: Some(library::quality(fits, found.global_bound)),
-        topics: Some(library::topics(main.audit, |j| {
+        topics: Some(library::topics(main, reference, |j| {
             let name = s.feature_names.as_ref().and_then(|names| names.get(j));
             name.cloned().unwrap_or_else(|| format!("feature {j}"))
         })),
-        warnings: standard.and_then(|fit| unfinished(&fit.model)).into_iter().collect(),
+        warnings: others.iter().filter_map(|(name, (fit, _))| unfinished(name, fit)).collect(),
         min_group_size: s.min_group_size,
         ..page::Report::default()
     }
 }
 
-fn group(
-    l: usize,
-    audit: &AuditReport,
-    standard: Option<&Model>,
-    s: &PageSettings,
-) -> page::GroupOutcome {
-    let group = &audit.groups[l];
-    let result = |relative_error, loss| page::ModelResult { relative_error, loss };
-    let standard = standard.map(|s| result(s.groups[l].relative_error, s.groups[l].loss));
-    let own = result(group.relative_error, group.loss);
+/// A group under every model of the page.
+fn group(l: usize, audits: &[Audited<'_>], s: &PageSettings) -> page::GroupOutcome {
+    let result = |a: &Audited<'_>| page::ModelResult {
+        relative_error: a.audit.groups[l].relative_error,
+        loss: a.audit.groups[l].loss,
+    };
     let spread = s.baseline_spreads.as_ref().map(|spreads| spreads[l]);
-    library::group(group, spread, standard.into_iter().chain([own]).collect())
+    library::group(&audits[0].audit.groups[l], spread, audits.iter().map(result).collect())
 }
 
-/// A sentence where the comparison did not converge.
-fn unfinished(standard: &Model) -> Option<String> {
-    let most = standard.parameters.stopping.max_iterations;
-    (standard.status != Status::Converged)
-        .then(|| format!("standard NMF, the comparison, did not converge within {most} iterations"))
+/// A sentence where a comparison did not converge.
+fn unfinished<T>(name: &str, fit: &Fit<T>) -> Option<String> {
+    let most = fit.model.parameters.stopping.max_iterations;
+    (fit.model.status != Status::Converged)
+        .then(|| format!("{name}, the comparison, did not converge within {most} iterations"))
 }

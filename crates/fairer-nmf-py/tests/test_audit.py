@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -79,14 +80,27 @@ def test_the_page_has_the_sections_of_the_program(data):
         assert title in page, title
     for part in ("Standard NMF", "Your dictionary", "trade-off", "eld-out", "No model of rank 4"):
         assert part in page, part
+    # The dictionary comes first, and the cost is that of the way to Fairer-NMF.
+    assert "under <bdi>your dictionary</bdi>" in page.split('class="lead"')[1].split(". ")[0]
+    assert "Going from <bdi>your dictionary</bdi> to <bdi>Fairer-NMF (AM)</bdi> makes" in page
     alone = result.to_html(draws=100, permutations=100, folds=0, compare=False)
     assert "Is it real?" in alone and "What are the topics?" in alone
-    for part in ("Standard NMF", "What does fairness cost", "How good is this fit?"):
+    for part in ("Standard NMF", "Fairer-NMF (AM)", "What does fairness cost"):
         assert part not in alone, part
+    assert "How good is this fit?" not in alone
     plain = result.to_html(draws=0, permutations=0, folds=0)
     assert "Is it real?" not in plain and "What does fairness cost" in plain
     with pytest.raises(ValueError, match="two folds"):
         result.to_html(folds=1)
+
+
+def test_groups_that_are_small_for_the_rank_are_named(data):
+    X, groups = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        audit(X, H=X[:10], sensitive_features=groups, baseline_runs=1)
+    with pytest.warns(UserWarning, match=r"twice the rank 11: small \(20\)\. A dictionary"):
+        audit(X, H=X[:11], sensitive_features=groups, baseline_runs=1)
 
 
 def test_the_page_shows_a_pair_as_it_is(data):
@@ -139,7 +153,7 @@ def test_charts_are_saved_as_svg_and_png(data, tmp_path):
     few = {"draws": 50, "permutations": 50, "folds": 2}
     files = result.save_charts(tmp_path / "charts", **few)
     stems = {path.stem for path in files}
-    assert {"1-who-pays", "2-is-it-real", "3-trade-off", "6-topic-use"} <= stems
+    assert {"who-pays", "is-it-real", "trade-off", "topic-use"} <= stems
     assert len(files) == 2 * len(stems)
     for path in files:
         content = path.read_bytes()

@@ -23,8 +23,9 @@ pub struct Report {
     pub data: DataSummary,
     /// Settings of the run, in the order to show them.
     pub settings: Vec<Setting>,
-    /// The models compared. The first is the reference (standard NMF), the
-    /// last the one reported on; a single one when a given dictionary is audited.
+    /// The models compared. The first is what one starts from (standard NMF, or the
+    /// dictionary that is audited), the last the fairer one; a single one where
+    /// nothing is compared.
     pub models: Vec<ModelSummary>,
     /// Section 1, always there.
     pub who_pays: WhoPays,
@@ -108,9 +109,9 @@ pub struct GroupOutcome {
     pub norm: Option<f64>,
     /// E/N: mean relative error of a dictionary of the group's own.
     #[serde(deserialize_with = "number")]
-    pub baseline_error: f64,
+    pub relative_baseline: f64,
     /// Standard deviation of that over the baseline's runs, relative to N.
-    pub baseline_std: Option<f64>,
+    pub relative_baseline_std: Option<f64>,
     /// The group is so small for the rank that its baseline is close to zero
     /// by construction; a warning is shown.
     pub small_group: bool,
@@ -182,8 +183,21 @@ pub struct Evidence {
     pub loss: Option<Interval>,
     /// Share of random groups of this size that fare at least as badly.
     pub p_value: Option<f64>,
+    /// By which measure they do.
+    pub tested: Tested,
     /// Loss against a baseline measured on samples it was not fitted to.
     pub held_out_loss: Option<f64>,
+}
+
+/// What the random groups of a permutation test are compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tested {
+    /// The relative error, which needs nothing estimated anew.
+    #[default]
+    Error,
+    /// The loss: every random group got a baseline of its own.
+    Loss,
 }
 
 /// A closed interval.
@@ -317,7 +331,11 @@ pub struct RankPoint {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Topics {
-    /// Topics of the model reported on, in order.
+    /// The model whose topics these are, as in [`ModelSummary::name`].
+    pub model: Option<String>,
+    /// The model they were matched with.
+    pub reference: Option<String>,
+    /// Topics of the model, in order.
     pub topics: Vec<Topic>,
 }
 
@@ -333,7 +351,7 @@ pub struct Topic {
     pub usage: Vec<Usage>,
     /// The group this topic mainly serves, if there is one.
     pub main_group: Option<String>,
-    /// Nearest topic of the reference model (the first of [`Report::models`]).
+    /// Nearest topic of [`Topics::reference`].
     pub matched: Option<TopicMatch>,
 }
 

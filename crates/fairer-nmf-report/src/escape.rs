@@ -29,6 +29,15 @@ pub fn name(text: &str) -> String {
     format!("<bdi>{}</bdi>", escape(visible(text)))
 }
 
+/// The name of a model within a sentence. Names stand at the head of columns, so ours for a
+/// dictionary from elsewhere begins with a capital.
+pub fn in_sentence(model: &str) -> String {
+    name(if model == YOURS { "your dictionary" } else { model })
+}
+
+/// The name that a page gives to a dictionary from elsewhere.
+pub const YOURS: &str = "Your dictionary";
+
 /// The same in bold.
 pub fn strong(text: &str) -> String {
     format!("<strong>{}</strong>", name(text))

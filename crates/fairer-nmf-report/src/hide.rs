@@ -117,6 +117,9 @@ impl Report {
         if let Some(ranks) = &mut self.ranks {
             ranks.series.iter_mut().for_each(|s| redact(&mut s.method));
         }
+        if let Some(topics) = &mut self.topics {
+            topics.model.iter_mut().chain(&mut topics.reference).for_each(redact);
+        }
         for topic in self.topics.iter_mut().flat_map(|t| &mut t.topics) {
             redact(&mut topic.name);
             topic.matched.iter_mut().for_each(|m| redact(&mut m.topic));

@@ -23,6 +23,7 @@ mod numbers;
 mod pictures;
 #[cfg(feature = "png")]
 pub mod png;
+mod ranks;
 mod svg;
 
 pub use content::*;

@@ -2,10 +2,12 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 use fairer_nmf::{
-    AuditReport, Element, GroupAudit, GroupChances, GroupChange, GroupedData, Matrix, Model, Status,
+    AuditReport, Element, GroupAudit, GroupChances, GroupChange, GroupedData, Individuals, Matrix,
+    Model, Status, TradeOff,
 };
 
 use crate::content as page;
+pub use crate::escape::YOURS;
 
 /// An audit, under the name that the page gives the dictionary.
 #[derive(Clone, Copy, Debug)]
@@ -48,17 +50,26 @@ pub fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
     nonzeros as f64 / (data.rows() as f64 * data.features() as f64)
 }
 
-/// The models of the page: the reference first, where there is one.
-pub fn models(reference: Option<&str>, main: Audited<'_>) -> Vec<page::ModelSummary> {
-    let audit = main.audit;
-    let summary = |name: &str, total_error| page::ModelSummary {
-        name: name.to_owned(),
+/// The order of a page's models: what one starts from comes first, the fairer model last. A fairer
+/// model that is audited itself starts from standard NMF.
+pub fn in_order<T>(
+    main: T,
+    is_fairer: bool,
+    standard: Option<T>,
+    fairer: Option<T>,
+) -> impl Iterator<Item = T> {
+    let (before, after) = if is_fairer { (standard, None) } else { (None, standard) };
+    before.into_iter().chain([main]).chain(after).chain(fairer)
+}
+
+/// The models of the page, in its order.
+pub fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
+    let summary = |Audited { name, audit }: &Audited<'_>| page::ModelSummary {
+        name: (*name).to_owned(),
         rank: audit.rank,
-        total_error,
+        total_error: Some(audit.total_error),
     };
-    let total = audit.individuals.as_ref().map(|i| i.reference_total_error);
-    let reference = reference.map(|name| summary(name, total));
-    reference.into_iter().chain([summary(main.name, Some(audit.total_error))]).collect()
+    audits.iter().map(summary).collect()
 }
 
 /// A group; `spread` is the standard deviation of its baseline's runs, in the units of its norm,
@@ -74,8 +85,8 @@ pub fn group(
         name: group.name.clone(),
         rows: group.rows,
         norm: Some(group.norm),
-        baseline_error: share(group.baseline_error),
-        baseline_std: spread.map(share),
+        relative_baseline: share(group.baseline_error),
+        relative_baseline_std: spread.map(share),
         small_group: group.small,
         results,
     }
@@ -87,9 +98,10 @@ pub fn p_value(chances: &GroupChances) -> f64 {
     chances.loss.as_ref().unwrap_or(&chances.relative_error).p
 }
 
-/// Section 2, where anything was asked for that belongs there.
-pub fn is_it_real(reference: Option<Audited<'_>>, main: Audited<'_>) -> Option<page::IsItReal> {
-    let audit = main.audit;
+/// Section 2, where anything was asked for that belongs there: `main` is the audit in full,
+/// `audits` are those of all models of the page, in its order.
+pub fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
+    let audit = main;
     // Where everything was fitted anew, that is the better answer.
     let bootstrap = audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref());
     let permutation = audit.permutation_refit.as_ref().or(audit.permutation.as_ref());
@@ -111,28 +123,39 @@ pub fn is_it_real(reference: Option<Audited<'_>>, main: Audited<'_>) -> Option<p
             }
             .to_owned(),
         }),
-        evidence: reference.into_iter().chain([main]).flat_map(evidence).collect(),
+        evidence: audits.iter().flat_map(|&audited| evidence(audited, main)).collect(),
     })
 }
 
-fn evidence(Audited { name, audit }: Audited<'_>) -> Vec<page::Evidence> {
+fn evidence(Audited { name, audit }: Audited<'_>, main: &AuditReport) -> Vec<page::Evidence> {
     let interval = |i: &fairer_nmf::Interval| page::Interval { lo: i.low, hi: i.high };
     let bootstrap = audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref());
     let permutation = audit.permutation_refit.as_ref().or(audit.permutation.as_ref());
+    // A group's own dictionary does not depend on the shared one: its held-out error was measured
+    // once, in the audit in full, and holds for all models.
+    let own = |l: usize| main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
     let of = |(l, group): (usize, &GroupAudit)| page::Evidence {
         group: group.name.clone(),
         model: name.to_owned(),
         relative_error: bootstrap.map(|b| interval(&b.groups[l].relative_error)),
         loss: bootstrap.map(|b| interval(&b.groups[l].loss)),
         p_value: permutation.map(|p| p_value(&p.groups[l])),
-        held_out_loss: audit.held_out.as_ref().and_then(|h| h.groups[l].loss),
+        tested: match permutation.is_some_and(|p| p.groups[l].loss.is_some()) {
+            true => page::Tested::Loss,
+            false => page::Tested::Error,
+        },
+        held_out_loss: own(l).map(|own| group.relative_error - own),
     };
     audit.groups.iter().enumerate().map(of).collect()
 }
 
-/// Section 3, where the dictionary was compared with a reference.
-pub fn cost(audit: &AuditReport) -> Option<page::Cost> {
-    let individuals = audit.individuals.as_ref()?;
+/// Section 3: what the last model of the page changes for the groups and samples of the first, and
+/// the curve between total error and worst loss.
+pub fn cost(
+    groups: &[GroupAudit],
+    individuals: &Individuals,
+    trade_off: Option<&TradeOff>,
+) -> page::Cost {
     let point = |p: &fairer_nmf::TradeOffPoint| page::TradeOffPoint {
         alpha: p.alpha,
         total_error: p.total_error,
@@ -143,11 +166,11 @@ pub fn cost(audit: &AuditReport) -> Option<page::Cost> {
         change: change.change,
         share_of_samples_worse: Some(change.share_worse),
     };
-    Some(page::Cost {
-        curve: audit.trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
-        changes: audit.groups.iter().zip(&individuals.groups).map(change).collect(),
+    page::Cost {
+        curve: trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
+        changes: groups.iter().zip(&individuals.groups).map(change).collect(),
         share_of_samples_worse: Some(individuals.share_worse),
-    })
+    }
 }
 
 /// Section 4: the fits in the order of the models, and the bound that holds for all of them.
@@ -178,8 +201,13 @@ pub fn quality<'a>(
     page::Quality { fits: fits.into_iter().map(fit).collect(), sentence: None }
 }
 
-/// Section 6; `feature` gives the name of a column.
-pub fn topics(audit: &AuditReport, feature: impl Fn(usize) -> String) -> page::Topics {
+/// Section 6: the topics of a dictionary, and the name of the one they were matched with;
+/// `feature` gives the name of a column.
+pub fn topics(
+    Audited { name, audit }: Audited<'_>,
+    reference: Option<&str>,
+    feature: impl Fn(usize) -> String,
+) -> page::Topics {
     let topic = |(k, topic): (usize, &fairer_nmf::Topic)| page::Topic {
         name: format!("Topic {}", k + 1),
         features: (topic.features.iter())
@@ -196,7 +224,11 @@ pub fn topics(audit: &AuditReport, feature: impl Fn(usize) -> String) -> page::T
             }
         }),
     };
-    page::Topics { topics: audit.topics.iter().enumerate().map(topic).collect() }
+    page::Topics {
+        model: Some(name.to_owned()),
+        reference: reference.map(ToOwned::to_owned),
+        topics: audit.topics.iter().enumerate().map(topic).collect(),
+    }
 }
 
 /// A setting of the run.

@@ -306,19 +306,19 @@ pub fn files(report: &Report) -> Vec<(String, String)> {
     let mut add = |stem: &str, svg: Option<String>| {
         files.extend(svg.map(|svg| (stem.to_owned(), svg)));
     };
-    add("1-who-pays", who_pays(report, percent, WIDE).as_ref().map(draw::dumbbell));
-    add("2-is-it-real", is_it_real(report, percent, WIDE).as_ref().map(draw::dumbbell));
-    add("3-trade-off", tradeoff(report, percent, WIDE).as_ref().map(draw::tradeoff));
-    add("3-better-and-worse-off", changes(report, percent, WIDE).as_ref().map(draw::changes));
-    add("4-convergence", convergence(report, percent, WIDE).as_ref().map(draw::lines));
+    add("who-pays", who_pays(report, percent, WIDE).as_ref().map(draw::dumbbell));
+    add("is-it-real", is_it_real(report, percent, WIDE).as_ref().map(draw::dumbbell));
+    add("trade-off", tradeoff(report, percent, WIDE).as_ref().map(draw::tradeoff));
+    add("better-and-worse-off", changes(report, percent, WIDE).as_ref().map(draw::changes));
+    add("convergence", convergence(report, percent, WIDE).as_ref().map(draw::lines));
     for (i, method) in methods(report).into_iter().enumerate() {
         for measure in [Measure::Loss, Measure::Error] {
-            let stem = format!("5-{}-by-rank-{}{}", measure.name(), i + 1, slug(method));
+            let stem = format!("{}-by-rank-{}{}", measure.name(), i + 1, slug(method));
             let chart = ranks(report, percent, method, measure, 560.0);
             add(&stem, chart.as_ref().map(draw::lines));
         }
     }
-    add("6-topic-use", topic_use(report, WIDE).as_ref().map(draw::heat));
+    add("topic-use", topic_use(report, WIDE).as_ref().map(draw::heat));
     files
 }
 

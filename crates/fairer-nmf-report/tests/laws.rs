@@ -162,7 +162,7 @@ fn one_model_is_enough() {
         ..Report::default()
     };
     let page = render_html(&report);
-    assert!(page.contains("pays most under <bdi>Your dictionary</bdi>"));
+    assert!(page.contains("pays most under <bdi>your dictionary</bdi>"));
     assert_eq!(page.matches("<section ").count(), 2);
     assert_eq!(charts(&report).len(), 1);
 }
@@ -202,7 +202,7 @@ fn with_tiny_group() -> Report {
     let mut group = report.who_pays.groups[0].clone();
     add(&mut group.name);
     group.rows = 3;
-    group.baseline_error = 0.123_456_7;
+    group.relative_baseline = 0.123_456_7;
     group.results = vec![ModelResult { relative_error: 0.876_543_2, loss: 0.753_086_5 }; 2];
     report.who_pays.groups.push(group);
     report.data = DataSummary { rows: 306, groups: 3, ..report.data };
@@ -300,7 +300,7 @@ fn all_groups_may_be_hidden() {
 fn numbers_that_do_not_exist_are_dashes() {
     let mut report = samples::demo();
     for group in &mut report.who_pays.groups {
-        group.baseline_std = Some(f64::NAN);
+        group.relative_baseline_std = Some(f64::NAN);
         group.results[0] = ModelResult { relative_error: f64::NAN, loss: f64::INFINITY };
     }
     let page = render_html(&report);
@@ -343,4 +343,56 @@ fn without_text(svg: &str) -> String {
         out.replace_range(start..end, "");
     }
     out
+}
+
+#[test]
+fn hidden_groups_take_the_comparisons_of_all_groups_along() {
+    let page = render_html(&with_tiny_group());
+    let lead = page.split_once("<p class=\"lead\">").expect("a lead").1;
+    let lead = lead.split_once("</p>").expect("its end").0;
+    assert!(lead.starts_with("Of the groups shown, "), "{lead}");
+    assert!(!lead.contains("the largest loss is"), "{lead}");
+    assert!(page.contains("of the 2\u{a0}groups shown worse off"));
+    assert!(page.contains("the hidden ones is left out"));
+    assert!(page.contains("worst loss of the groups shown"));
+    let mut all = with_tiny_group();
+    all.min_group_size = 0;
+    assert!(!render_html(&all).contains("groups shown"));
+}
+
+#[test]
+fn a_test_is_called_by_what_it_compared() {
+    let mut report = samples::demo();
+    let sentences = |report: &Report, part: &str| render_html(report).contains(part);
+    let real = report.is_it_real.as_mut().expect("evidence");
+    real.evidence.iter_mut().for_each(|e| e.p_value = Some(0.61));
+    let error = "About 61\u{a0}% of random groups of that size have an error at least as large";
+    assert!(sentences(&report, error));
+    let real = report.is_it_real.as_mut().expect("evidence");
+    real.evidence.iter_mut().for_each(|e| e.tested = Tested::Loss);
+    assert!(sentences(&report, "of that size have a loss at least as large"));
+    let real = report.is_it_real.as_mut().expect("evidence");
+    real.evidence.iter_mut().for_each(|e| e.p_value = Some(0.002));
+    assert!(
+        sentences(&report, "Under 1\u{a0}% of random groups") && !sentences(&report, "About under")
+    );
+    assert!(sentences(&report, "by chance alone most likely none would"));
+}
+
+#[test]
+fn a_sweep_has_one_worst_loss() {
+    let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
+    let series = |group: &str, losses: [f64; 2]| RankSeries {
+        method: "m".into(),
+        group: group.into(),
+        points: vec![point(1, losses[0]), point(2, losses[1])],
+    };
+    let ranks = Ranks {
+        threshold: Some(0.2),
+        trials: 3,
+        series: vec![series("a", [0.3, 0.1]), series("b", [0.1, 0.2])],
+    };
+    let worst = |rank| ranks.worst("m", rank).map(|(p, group)| (p.loss_mean, group));
+    assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
+    assert_eq!((ranks.enough("m"), ranks.enough("other")), (Some(2), None));
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::Args;
 use fairer_nmf::{
-    AuditReport, Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
+    Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
     estimate_baselines, global_bound,
 };
 use fairer_nmf_report::Report;
@@ -12,7 +12,7 @@ use ndarray::Array2;
 
 use super::topics::load_model;
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
-use crate::auditing::{self, audits};
+use crate::auditing::{self, Audits, audits, fit_fairer, is_fairer};
 use crate::components::Components;
 use crate::export;
 use crate::failure::Failure;
@@ -36,7 +36,13 @@ Examples:
 
 A model of ours brings the scaling of its features along. A dictionary from elsewhere was most
 likely fitted to the numbers as they are, so --normalize is none for it unless you say
-otherwise. H has one row a topic and one column a feature; the transpose is recognised.")]
+otherwise. H has one row a topic and one column a feature; the transpose is recognised.
+
+The column p: the share of random groups of the same size whose error is at least as large (with
+--refit: whose loss is). A small p says that the group fares worse than chance explains.
+
+--report and --json also fit Fairer-NMF of the same rank, unless the model is one, and show what
+it would change and for whom; --no-compare leaves that and standard NMF out.")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -68,6 +74,13 @@ struct Audited {
     components: Array2<f64>,
     scaling: Scaling,
     model: Option<Model>,
+}
+
+impl Audited {
+    /// `am`, `mu`, `standard`; `given` for a dictionary from elsewhere.
+    fn method(&self) -> &'static str {
+        self.model.as_ref().map_or("given", |m| m.parameters.method.name())
+    }
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
@@ -158,16 +171,25 @@ fn measure<T: Element>(
         ));
     }
     let baseline_time = start.elapsed().as_secs_f64();
-    let standard = compare(args, &data, &parameters, &baselines, bar)?;
+    let standard = match audited.method() {
+        // Standard NMF is its own comparison.
+        "standard" => None,
+        _ => compare(args, &data, &parameters, &baselines, bar)?,
+    };
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let fairer = match trade_off && !args.common.no_compare && !is_fairer(audited.method()) {
+        true if !progress::stopped() => fit_fairer(&data, &parameters, &errors, bar)?,
+        _ => None,
+    };
     if progress::stopped() {
         return fitting::stopped(&[]);
     }
 
     bar.stage("auditing");
     let start = Instant::now();
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let reference = standard.as_ref().map(|s| &s.model);
-    let audits = audits(&data, audited.components.view(), &errors, reference, &options, bar)?;
+    let components = audited.components.view();
+    let audits = audits(&data, components, &errors, reference, fairer, &options, bar)?;
     let seconds = Seconds {
         read: loaded.seconds,
         baselines: baseline_time,
@@ -175,10 +197,11 @@ fn measure<T: Element>(
     };
     bar.finish();
 
-    let mut outcome = outcome(audited, loaded, &data, &audits.main, &baselines, reference);
+    let mut outcome = outcome(args, audited, loaded, &data, &audits, &baselines, reference);
     outcome.seconds = seconds;
     outcome.seed = seed;
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
+    outcome.warnings.extend(audits.fairer.iter().filter_map(|f| f.unfinished.clone()));
     outcome.warnings.extend(audits.unfinished());
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.common.run.quiet && !files.to_stdout() {
@@ -240,23 +263,32 @@ fn unfinished<T>(standard: &Fit<T>) -> Option<String> {
 }
 
 fn outcome<T: Element>(
+    args: &AuditArgs,
     audited: &Audited,
     loaded: &Loaded,
     data: &GroupedData<'_, T>,
-    audit: &AuditReport,
+    audits: &Audits,
     baselines: &[GroupBaseline],
     standard: Option<&Model>,
 ) -> Outcome {
+    let audit = &audits.main;
+    let itself = audited.method() == "standard" && !args.common.no_compare;
     let group = |(l, group): (usize, &fairer_nmf::GroupAudit)| {
-        let standard = standard.map(|s| (s.groups[l].relative_error, s.groups[l].loss));
+        let of = |model: &Model| (model.groups[l].relative_error, model.groups[l].loss);
         let own = (group.relative_error, group.loss);
-        GroupOutcome::new(&group.name, group.rows, group.norm, &baselines[l], own, standard)
+        let standard = standard.map(of).or(itself.then_some(own));
+        let fairer = audits.fairer.as_ref().map(|fairer| of(&fairer.model));
+        GroupOutcome {
+            fairer_relative_error: fairer.map(|(error, _)| error),
+            fairer_loss: fairer.map(|(_, loss)| loss),
+            ..GroupOutcome::new(&group.name, group.rows, group.norm, &baselines[l], own, standard)
+        }
     };
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let bound = global_bound(data, audit.rank, &errors);
     let model = audited.model.as_ref();
     Outcome {
-        method: model.map_or("given", |m| m.parameters.method.name()).to_owned(),
+        method: audited.method().to_owned(),
         rank: audit.rank,
         seed: 0,
         status: model.map_or("given", |m| m.status.name()).to_owned(),

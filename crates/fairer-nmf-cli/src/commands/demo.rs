@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::Args;
 use fairer_nmf::{Method, Parameters, Update};
 
-use super::fit;
+use super::{Plan, fit};
 use crate::args::{AuditArgs, RunArgs};
 use crate::export;
 use crate::failure::Failure;
@@ -13,15 +13,15 @@ use crate::fitting::{self, fit_and_compare};
 use crate::input::{self, Missing, Precision, ReadOptions};
 use crate::load::{AnyMatrix, Loaded, Scaling};
 use crate::pages::Pages;
-use crate::progress::{self, Bar};
-use crate::report::Subject;
+use crate::progress::{self, Bar, Deadline};
+use crate::report::{self, Subject};
 use crate::terminal::{self, STRONG, styled};
 
 /// See it work on embedded data: heart disease patients by sex, rank 5
 ///
 /// Fits standard NMF and Fairer-NMF to the Cleveland Heart Disease table (297 patients without
 /// missing values, 12 measurements) and shows what each costs women and men. Writes
-/// demo-report.html.
+/// demo-report.html, which also compares the ranks 1 to 8.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -93,7 +93,17 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         min_group_size: 0,
         notes: vec![LABELS.to_owned()],
     };
-    let report = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
+    let mut report = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
+    let sweep = Plan {
+        ranks: (1..=8).collect(),
+        trials: 3,
+        methods: vec![Method::standard(), Method::am()],
+        baseline: parameters.baseline.clone(),
+        parameters,
+    };
+    let sweep = sweep.run(&data, None, outcome.baseline_runs, &Deadline::new(None), &bar)?;
+    bar.finish();
+    report.ranks = Some(report::ranks(&sweep));
     let written = pages.write(&report)?;
     if progress::stopped() {
         return fitting::stopped(&written);

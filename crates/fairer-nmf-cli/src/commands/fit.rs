@@ -5,7 +5,7 @@ use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
 use fairer_nmf_report::Report;
 
 use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize};
-use crate::auditing::{self, audits};
+use crate::auditing::{self, audits, fit_fairer, is_fairer};
 use crate::export;
 use crate::failure::Failure;
 use crate::features;
@@ -185,9 +185,18 @@ pub(crate) fn page<T: Element>(
     let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let reference = compared.standard.as_ref().map(|s| &s.model);
-    let audits = audits(data, model.components.view(), &baselines, reference, &options, bar)?;
+    // The comparison of standard NMF is what Fairer-NMF would make of it.
+    let compared_at_all = outcome.groups.iter().any(|g| g.standard_loss.is_some());
+    let fairer = match compared_at_all && !is_fairer(parameters.method.name()) {
+        true => fit_fairer(data, parameters, &baselines, bar)?,
+        false => None,
+    };
+    let components = model.components.view();
+    let audits = audits(data, components, &baselines, reference, fairer, &options, bar)?;
     bar.finish();
-    let missing = audits.unfinished();
+    let missing: Vec<String> = (audits.fairer.iter().filter_map(|f| f.unfinished.clone()))
+        .chain(audits.unfinished())
+        .collect();
     missing.iter().for_each(|warning| bar.warn(warning));
     let (main, standard) = compared.timed();
     let mut report = report::of_audit(subject, data, outcome, &audits, Some(main), standard);

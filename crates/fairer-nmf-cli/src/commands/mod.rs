@@ -13,7 +13,7 @@ mod sweep;
 mod topics;
 mod transform;
 
-pub(crate) use sweep::{Record, Sweep, mean_and_sd};
+pub(crate) use sweep::{Plan, Record, Sweep, mean_and_sd};
 
 use clap::{Parser, Subcommand};
 

@@ -29,6 +29,7 @@ Examples:
   fairer-nmf sweep patients.csv --group-by sex --drop target --ranks 1..10
   fairer-nmf sweep X.npz --groups y.txt --ranks 2,4,8 --methods standard,am --json s.json
 
+The worst loss of a rank is the largest mean loss of any group over the trials.
 Trial t of T uses the seed --seed + t (t from 0), for the baselines and for every method.
 --json holds one record per method, rank, trial and group, ready for a data frame.")]
 pub(crate) struct SweepArgs {
@@ -58,7 +59,7 @@ pub(crate) struct SweepArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     trials: u32,
 
-    /// Name the smallest rank whose worst loss, in the mean, stays at or below this
+    /// Name the smallest rank at which no group's loss, in the mean, exceeds this
     #[arg(long, value_name = "LOSS", help_heading = "Sweep", allow_negative_numbers = true)]
     threshold: Option<f64>,
 
@@ -107,6 +108,56 @@ pub(crate) struct Sweep {
     /// Runs behind every baseline.
     #[serde(skip)]
     pub baseline_runs: usize,
+}
+
+/// What a sweep fits at every rank, in every trial.
+pub(crate) struct Plan {
+    pub ranks: Vec<usize>,
+    pub trials: usize,
+    pub methods: Vec<Method>,
+    pub baseline: Baseline,
+    /// All but rank, method, baseline and seed of the trial.
+    pub parameters: Parameters,
+}
+
+impl Plan {
+    /// An empty sweep after this plan.
+    fn begin(&self, threshold: Option<f64>, baseline_runs: usize) -> Sweep {
+        Sweep {
+            ranks: self.ranks.clone(),
+            methods: self.methods.iter().map(Method::name).collect(),
+            trials: self.trials,
+            seed: self.parameters.seed,
+            threshold,
+            records: Vec::new(),
+            warnings: Vec::new(),
+            version: env!("CARGO_PKG_VERSION"),
+            baseline_runs,
+        }
+    }
+
+    /// All trials of all ranks, or those that were done when it was stopped.
+    pub(crate) fn run<T: Element>(
+        &self,
+        data: &GroupedData<'_, T>,
+        threshold: Option<f64>,
+        baseline_runs: usize,
+        deadline: &Deadline,
+        bar: &Bar,
+    ) -> Result<Sweep, Failure> {
+        let mut sweep = self.begin(threshold, baseline_runs);
+        let jobs = self.ranks.iter().flat_map(|&rank| (0..self.trials).map(move |t| (rank, t)));
+        for (done, (rank, trial)) in jobs.enumerate() {
+            if progress::stopped() || deadline.passed() {
+                break;
+            }
+            let all = self.ranks.len() * self.trials;
+            let prefix = format!("{}/{all}, rank {rank}, trial {}: ", done + 1, trial + 1);
+            let records = one_trial(self, data, (rank, trial), &prefix, deadline, bar)?;
+            sweep.records.extend(records);
+        }
+        Ok(sweep)
+    }
 }
 
 /// One group under one method, rank and trial.
@@ -166,38 +217,27 @@ fn sweep<T: Element>(
     let count = ranks.len() * trials * methods.len() * data.groups().len();
     json.as_mut().map_or(Ok(()), |json| json.reserve(count * 512))?;
     pages.reserve()?;
-    let mut sweep = Sweep {
+    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let plan = Plan {
         ranks: ranks.clone(),
-        methods: methods.iter().map(|&m| meaning::method(m, args.solver.update).name()).collect(),
         trials,
-        seed: args.solver.seed,
-        threshold: args.threshold,
-        records: Vec::with_capacity(count),
-        warnings: Vec::new(),
-        version: env!("CARGO_PKG_VERSION"),
-        baseline_runs: match args.baseline.baseline {
-            BaselineKind::Paper | BaselineKind::Best => args.baseline.baseline_runs as usize,
-            BaselineKind::Zero | BaselineKind::File(_) => 0,
-        },
+        methods: methods.iter().map(|&m| meaning::method(m, args.solver.update)).collect(),
+        baseline: meaning::baseline(&args.baseline, &names)?,
+        parameters: meaning::parameters(1, Method::am(), &args.solver),
+    };
+    let runs = match args.baseline.baseline {
+        BaselineKind::Paper | BaselineKind::Best => args.baseline.baseline_runs as usize,
+        BaselineKind::Zero | BaselineKind::File(_) => 0,
     };
     let deadline = Deadline::new(args.solver.time_limit);
-    let jobs: Vec<(usize, usize)> =
-        ranks.iter().flat_map(|&rank| (0..trials).map(move |trial| (rank, trial))).collect();
-    for (done, &(rank, trial)) in jobs.iter().enumerate() {
-        if progress::stopped() || deadline.passed() {
-            break;
-        }
-        let prefix = format!("{}/{}, rank {rank}, trial {}: ", done + 1, jobs.len(), trial + 1);
-        let records = one_trial(args, &data, &methods, (rank, trial), &prefix, &deadline, bar)?;
-        sweep.records.extend(records);
-    }
+    let mut sweep = plan.run(&data, args.threshold, runs, &deadline, bar)?;
     bar.finish();
     let fits = methods.len() * data.groups().len();
     let finished = sweep.records.len() / fits.max(1);
-    if finished < jobs.len() && !progress::stopped() {
+    let planned = ranks.len() * trials;
+    if finished < planned && !progress::stopped() {
         sweep.warnings.push(format!(
-            "the time limit ended the sweep after {finished} of {} trials: raise --time-limit",
-            jobs.len()
+            "the time limit ended the sweep after {finished} of {planned} trials: raise --time-limit"
         ));
     }
     sweep.warnings.extend(unfinished(&sweep.records, data.groups().len()));
@@ -249,30 +289,27 @@ fn methods(given: &[MethodName]) -> Vec<MethodName> {
 /// Baselines once, then every method on them. No records where it was stopped on the way: half
 /// a trial would favour some methods.
 fn one_trial<T: Element>(
-    args: &SweepArgs,
+    plan: &Plan,
     data: &GroupedData<'_, T>,
-    methods: &[MethodName],
     (rank, trial): (usize, usize),
     prefix: &str,
     deadline: &Deadline,
     bar: &Bar,
 ) -> Result<Vec<Record>, Failure> {
-    let seed = args.solver.seed.wrapping_add(trial as u64);
-    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    let stopping = meaning::parameters(rank, Method::am(), &args.solver).stopping;
-    bar.next_fit(prefix, &stopping);
+    let seed = plan.parameters.seed.wrapping_add(trial as u64);
+    bar.next_fit(prefix, &plan.parameters.stopping);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
-    let baseline = meaning::baseline(&args.baseline, &names)?;
-    let baselines = estimate_baselines(data, rank, &baseline, seed, &observer)?;
+    let baselines = estimate_baselines(data, rank, &plan.baseline, seed, &observer)?;
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let mut records = Vec::new();
-    for &method in methods {
-        let method = meaning::method(method, args.solver.update);
+    for &method in &plan.methods {
         let mut parameters = Parameters {
+            rank,
+            method,
             baseline: Baseline::Given { errors: errors.clone() },
             bound: false,
             seed,
-            ..meaning::parameters(rank, method, &args.solver)
+            ..plan.parameters.clone()
         };
         // The limit is the sweep's, and the observer keeps it.
         parameters.stopping.time_limit = None;
@@ -312,44 +349,35 @@ fn unfinished(records: &[Record], groups: usize) -> Option<String> {
         .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
 }
 
-/// Worst loss, mean ± standard deviation over the trials, per rank and method.
+/// The largest mean loss of any group, ± its standard deviation over the trials, per rank and
+/// method.
 fn table(sweep: &Sweep, what: &str) -> String {
     let mut header = vec!["rank".to_owned()];
     header.extend(sweep.methods.iter().map(|m| export::method_title(m).to_owned()));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut table = Table::new(1, &header);
+    let ranks = report::ranks(sweep);
     for &rank in &sweep.ranks {
-        let cell = |method: &&'static str| match mean_and_sd(&worst_losses(sweep, method, rank)) {
+        let cell = |method: &&'static str| match ranks.worst(export::method_title(method), rank) {
             None => "-".to_owned(),
-            Some((mean, None)) => format!("{mean:.4}"),
-            Some((mean, Some(sd))) => format!("{mean:.4} ± {sd:.4}"),
+            Some((worst, _)) if sweep.trials == 1 => format!("{:.4}", worst.loss_mean),
+            Some((worst, _)) => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
         };
         let cells = std::iter::once(rank.to_string()).chain(sweep.methods.iter().map(cell));
         table.row(PLAIN, cells);
     }
     let trials = terminal::counted(sweep.trials, "trial");
     let heading = styled(STRONG, "Worst loss by rank");
-    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep))
-}
-
-/// Worst losses of a method at a rank, one per trial.
-fn worst_losses(sweep: &Sweep, method: &str, rank: usize) -> Vec<f64> {
-    let group = sweep.records.first().map_or("", |r| r.group.as_str());
-    let of = |r: &&Record| r.method == method && r.rank == rank && r.group == group;
-    sweep.records.iter().filter(of).map(|r| r.worst_loss).collect()
+    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep, &ranks))
 }
 
 /// The smallest rank under the threshold, for every method.
-fn enough(sweep: &Sweep) -> String {
+fn enough(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
     let Some(threshold) = sweep.threshold else { return String::new() };
     let mut text = String::from("\n");
     for method in &sweep.methods {
-        let mut ranks = sweep.ranks.iter().filter(|&&rank| {
-            let mean = mean_and_sd(&worst_losses(sweep, method, rank));
-            mean.is_some_and(|(mean, _)| mean <= threshold)
-        });
         let title = export::method_title(method);
-        text += &match ranks.next() {
+        text += &match ranks.enough(title) {
             Some(rank) => format!(
                 "{title}: rank {rank} is the smallest with a worst loss of at most {threshold}\n"
             ),

@@ -7,5 +7,6 @@ mod formats;
 mod help;
 mod interrupt;
 mod outputs;
+mod pages;
 mod reproduce;
 mod support;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import pathlib
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -110,8 +111,9 @@ class Audit:
         folds : int, default=5
             Folds of the held-out baselines, at least 2; 0 leaves them out.
         compare : bool, default=True
-            Fit standard NMF of the same rank and set it beside the dictionary: who is better and
-            worse off, the trade-off between total error and worst loss, matched topics.
+            Fit standard NMF and Fairer-NMF of the same rank and set them beside the dictionary:
+            who would be better and worse off under Fairer-NMF, the trade-off between total error
+            and worst loss, topics matched with those of standard NMF.
         level : float, default=0.95
             Level of the intervals.
         min_group_size : int, default=0
@@ -327,6 +329,7 @@ def audit(
         settings["seed"],
         settings["threads"],
     )
+    _warn_of_small_groups(groups, len(H))
     settings["baselines"] = errors
     settings["baseline_runs"] = len(runs[0])
     if len(runs[0]) > 1:
@@ -359,3 +362,17 @@ def audit(
             )
         )
     return Audit(table, representation, _Subject(X, groups, H, W, settings))
+
+
+def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
+    rows = np.bincount(groups.codes, minlength=len(groups.names))
+    pairs = zip(groups.names, rows, strict=True)
+    small = [f"{name} ({count})" for name, count in pairs if count < 2 * rank]
+    if small:
+        warnings.warn(
+            f"groups with fewer rows than twice the rank {rank}: {', '.join(small)}. A dictionary "
+            "of their own fits almost anything, so their losses look larger than on new samples; "
+            "the page of to_html has held-out losses",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -98,6 +98,9 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
     report.is_it_real.iter_mut().flat_map(|r| &mut r.evidence).for_each(|e| new(&mut e.model));
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
     report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
+    if let Some(topics) = &mut report.topics {
+        topics.model.iter_mut().chain(&mut topics.reference).for_each(new);
+    }
 }
 
 fn features() -> Vec<String> {
@@ -139,8 +142,8 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
             name: name.clone(),
             rows: *rows,
             norm: Some((*rows as f64).sqrt() * 0.21),
-            baseline_error: *baseline,
-            baseline_std: Some(0.0012 + 0.0008 * wave(i, 0.9)),
+            relative_baseline: *baseline,
+            relative_baseline_std: Some(0.0012 + 0.0008 * wave(i, 0.9)),
             small_group: *rows < 2 * rank,
             results: [standard(i), fairer(i)]
                 .map(|loss| ModelResult { relative_error: baseline + loss, loss })
@@ -201,6 +204,7 @@ fn evidence(outcomes: &[GroupOutcome]) -> IsItReal {
                         0.5 + 0.45 * wave(i, 0.7)
                     },
                 ),
+                tested: Tested::Error,
                 held_out_loss: Some(result.loss - 0.01),
             });
         }
@@ -328,5 +332,9 @@ fn topics(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> 
             similarity: 0.98 - 0.07 * t as f64,
         }),
     });
-    Topics { topics: topics.collect() }
+    Topics {
+        model: Some(FAIRER.into()),
+        reference: Some(STANDARD.into()),
+        topics: topics.collect(),
+    }
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::parts::{Cell, Row, Table, figure, figures, join, words};
+use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
 use crate::content::{Change, Cost, Report};
-use crate::escape::{name, strong};
+use crate::escape::{in_sentence, strong};
 use crate::numbers::{Percent, counted, plain, share};
 use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
@@ -45,16 +45,21 @@ fn winners_and_losers(report: &Report, cost: &Cost, percent: Percent) -> String 
     worse.sort_by(|a, b| b.change.total_cmp(&a.change));
     better.sort_by(|a, b| a.change.total_cmp(&b.change));
     let (from, to) = match (report.models.first(), report.models.last()) {
-        (Some(from), Some(to)) => (name(&from.name), name(&to.name)),
+        (Some(from), Some(to)) => (in_sentence(&from.name), in_sentence(&to.name)),
         _ => ("the reference".into(), "this model".into()),
     };
-    let groups = counted(cost.changes.len(), "group");
+    let hidden = report.hidden_groups > 0;
+    let groups = match hidden {
+        true => format!("the {} shown", counted(cost.changes.len(), "group")),
+        false => counted(cost.changes.len(), "group"),
+    };
     let mut text = format!("Going from {from} to {to} makes ");
     text.push_str(&match worse.len() {
         0 => format!("none of {groups} worse off"),
         n => format!("{n} of {groups} worse off ({})", with_amounts(&worse, percent)),
     });
     text.push_str(&match better.len() {
+        0 if hidden => " and none of those shown better off".to_owned(),
         0 => " and none better off".to_owned(),
         n => format!(" and {n} better off ({})", with_amounts(&better, percent)),
     });
@@ -69,6 +74,11 @@ fn winners_and_losers(report: &Report, cost: &Cost, percent: Percent) -> String 
         }
     }
     text.push('.');
+    if hidden {
+        text.push_str(
+            " What it does to the hidden ones is left out: they may have gained or lost.",
+        );
+    }
     if let Some(samples) = cost.share_of_samples_worse.filter(|s| s.is_finite()) {
         let _ = write!(
             text,
@@ -77,11 +87,6 @@ fn winners_and_losers(report: &Report, cost: &Cost, percent: Percent) -> String 
         );
     }
     text
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
 fn with_amounts(changes: &[&Change], percent: Percent) -> String {
@@ -117,8 +122,8 @@ fn price(cost: &Cost, percent: Percent) -> Option<String> {
         ),
     };
     Some(format!(
-        "Between the two there is a choice. Moving the weight from the total to the worst group takes the worst loss from \
-         {} to {} and {error}.",
+        "Between the lowest total error and the lowest worst loss there is a choice. Moving the weight from the total to \
+         the worst group takes the worst loss from {} to {} and {error}.",
         percent.show(first.worst_loss),
         percent.show(last.worst_loss)
     ))

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::parts::{Cell, Row, Table, figure, figures, words};
-use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, Report};
-use crate::escape::{escape, name, strong};
+use super::parts::{Cell, Row, Table, capital, figure, figures, words};
+use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, Report, Tested};
+use crate::escape::{escape, in_sentence, strong};
 use crate::numbers::{NONE, Percent, counted, p_value, share};
 use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
@@ -16,7 +16,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     for (i, model) in report.models.iter().enumerate() {
         if let Some(text) = worst_group(report, real, i, percent) {
             let class = if i == 0 { " class=\"lead\"" } else { "" };
-            let _ = write!(body, "<p{class}>Under {}, {text}</p>", name(&model.name));
+            let _ = write!(body, "<p{class}>Under {}, {text}</p>", in_sentence(&model.name));
         }
     }
     let draw = |width| pictures::is_it_real(report, percent, width).map(|c| c.draw(Theme::Page));
@@ -46,8 +46,9 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
         .filter(|e| &e.model == name_of_model)
         .filter_map(|e| loss(&e.group).map(|l| (e, l)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let shown = if report.hidden_groups > 0 { " of the groups shown" } else { "" };
     let mut text = format!(
-        "the largest loss, that of {}, is {}",
+        "the largest loss{shown}, that of {}, is {}",
         strong(&evidence.group),
         percent.show(value)
     );
@@ -62,7 +63,7 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     }
     text.push('.');
     if let (Some(p), Some(test)) = (evidence.p_value, &real.permutation) {
-        let _ = write!(text, " {}", in_words(p, test.draws));
+        let _ = write!(text, " {}", in_words(p, test.draws, evidence.tested));
     }
     if let Some(held_out) = evidence.held_out_loss {
         let _ = write!(
@@ -74,23 +75,33 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     Some(text)
 }
 
-fn in_words(p: f64, draws: usize) -> String {
+fn in_words(p: f64, draws: usize, tested: Tested) -> String {
     let p_shown = p_value(p);
+    let what = match tested {
+        Tested::Error => "an error",
+        Tested::Loss => "a loss",
+    };
     if !p.is_finite() {
         return String::new();
     }
     // p counts the observed grouping among the draws, so 1/(draws+1) is its least value.
     if p <= 1.5 / (draws as f64 + 1.0) {
         return format!(
-            "None of {} of that size fared as badly (p\u{a0}=\u{a0}{p_shown}).",
+            "None of {} of that size had {what} as large (p\u{a0}=\u{a0}{p_shown}).",
             counted(draws, "random group")
         )
         .replace("=\u{a0}<", "<");
     }
+    let part = share(p);
+    // "under 1 %" and "over 99 %" say themselves that they are not exact.
+    let part = match part.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("About {part}"),
+        false => capital(&part),
+    };
     format!(
-        "About {} of random groups of that size fare at least as badly (p\u{a0}=\u{a0}{p_shown}).",
-        share(p)
+        "{part} of random groups of that size have {what} at least as large (p\u{a0}=\u{a0}{p_shown})."
     )
+    .replace("=\u{a0}<", "<")
 }
 
 fn how(real: &IsItReal) -> String {
@@ -128,10 +139,13 @@ fn multiplicity(real: &IsItReal) -> Option<String> {
     }
     let small = tests.iter().filter(|&&p| p < LEVEL).count();
     let expected = LEVEL * tests.len() as f64;
-    let chance =
-        if expected < 1.0 { "fewer than one".to_owned() } else { format!("about {expected:.0}") };
+    let chance = match expected {
+        e if e < 0.5 => "most likely none".to_owned(),
+        e if e < 1.5 => "about one".to_owned(),
+        e => format!("about {e:.0}"),
+    };
     Some(format!(
-        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; chance alone would give {chance}. The p-values are not corrected for their number.",
+        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; by chance alone {chance} would. The p-values are not corrected for their number.",
         counted(tests.len(), "test"),
         if small == 0 { "none".to_owned() } else { small.to_string() }
     ))

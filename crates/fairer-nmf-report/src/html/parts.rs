@@ -161,6 +161,12 @@ pub fn join(items: &[String]) -> String {
     }
 }
 
+/// With its first letter as at the beginning of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

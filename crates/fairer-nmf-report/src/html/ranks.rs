@@ -17,7 +17,7 @@ const PANEL: f64 = 350.0;
 pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     let ranks = report.ranks.as_ref().filter(|r| r.series.iter().any(|s| !s.points.is_empty()))?;
     let methods = pictures::methods(report);
-    let mut body = format!("<p class=\"lead\">{}</p>", lead(ranks, &methods, percent));
+    let mut body = format!("<p class=\"lead\">{}</p>", lead(report, ranks, &methods, percent));
     for method in &methods {
         let _ = write!(body, "<h3>{}</h3><div class=\"panels\">", name(method));
         for measure in [Measure::Loss, Measure::Error] {
@@ -40,26 +40,14 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     Some(Section { id: "ranks", title: "Which rank?", body })
 }
 
-fn tried(ranks: &Ranks) -> BTreeSet<usize> {
-    ranks.series.iter().flat_map(|s| &s.points).map(|p| p.rank).collect()
-}
-
-/// Largest mean loss over the groups, and its group.
-fn worst<'a>(ranks: &'a Ranks, method: &str, rank: usize) -> Option<(f64, &'a str)> {
-    let ours = ranks.series.iter().filter(|s| s.method == method);
-    let at = ours.flat_map(|s| {
-        s.points.iter().filter(|p| p.rank == rank).map(|p| (p.loss_mean, s.group.as_str()))
-    });
-    at.filter(|(loss, _)| loss.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-fn lead(ranks: &Ranks, methods: &[&str], percent: Percent) -> String {
-    let tried = tried(ranks);
+fn lead(report: &Report, ranks: &Ranks, methods: &[&str], percent: Percent) -> String {
+    let shown = if report.hidden_groups > 0 { " shown" } else { "" };
+    let tried = ranks.tried();
     let sentences: Vec<String> = methods
         .iter()
         .filter_map(|method| match ranks.threshold {
-            Some(threshold) => Some(under_threshold(ranks, method, &tried, threshold, percent)),
-            None => lowest(ranks, method, &tried, percent),
+            Some(threshold) => Some(under_threshold(ranks, method, shown, threshold, percent)),
+            None => lowest(ranks, method, shown, &tried, percent),
         })
         .collect();
     sentences.join(" ")
@@ -68,23 +56,26 @@ fn lead(ranks: &Ranks, methods: &[&str], percent: Percent) -> String {
 fn under_threshold(
     ranks: &Ranks,
     method: &str,
-    tried: &BTreeSet<usize>,
+    shown: &str,
     threshold: f64,
     percent: Percent,
 ) -> String {
-    let below = |rank: usize| worst(ranks, method, rank).is_some_and(|(loss, _)| loss <= threshold);
-    let (method, limit) = (name(method), percent.show(threshold));
-    match tried.iter().find(|&&rank| below(rank)) {
+    let limit = percent.show(threshold);
+    match ranks.enough(method) {
         Some(rank) => {
-            let back = tried.iter().filter(|&r| r > rank).any(|&r| !below(r));
+            let back = ranks.tried().into_iter().any(|r| r > rank && !ranks.is_enough(method, r));
             let back = if back { ", though not at every higher one" } else { "" };
             format!(
-                "With {method}, {} is the smallest rank tried at which no group’s mean loss exceeds {limit}{back}.",
+                "With {}, {} is the smallest rank tried at which the mean loss of no group{shown} exceeds {limit}{back}.",
+                name(method),
                 strong(&rank.to_string())
             )
         }
         None => {
-            format!("With {method}, some group’s mean loss exceeds {limit} at every rank tried.")
+            format!(
+                "With {}, the mean loss of some group{shown} exceeds {limit} at every rank tried.",
+                name(method)
+            )
         }
     }
 }
@@ -92,14 +83,17 @@ fn under_threshold(
 fn lowest(
     ranks: &Ranks,
     method: &str,
+    shown: &str,
     tried: &BTreeSet<usize>,
     percent: Percent,
 ) -> Option<String> {
-    let all =
-        tried.iter().filter_map(|&r| worst(ranks, method, r).map(|(loss, group)| (r, loss, group)));
+    let at = |&rank: &usize| {
+        ranks.worst(method, rank).map(|(worst, group)| (rank, worst.loss_mean, group))
+    };
+    let all = tried.iter().filter_map(at);
     let (rank, loss, group) = all.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(format!(
-        "With {}, the worst mean loss is smallest at rank {}: {} ({}).",
+        "With {}, the largest mean loss of any group{shown} is smallest at rank {}: {} ({}).",
         name(method),
         strong(&rank.to_string()),
         percent.show(loss),
@@ -113,7 +107,7 @@ fn picker(ranks: &Ranks) -> String {
         "<p class=\"picker\" hidden=\"\"><label for=\"rank-pick\">Show the numbers of rank</label> \
          <select id=\"rank-pick\"><option value=\"\">all</option>",
     );
-    for rank in tried(ranks) {
+    for rank in ranks.tried() {
         let _ = write!(out, "<option value=\"{rank}\">{rank}</option>");
     }
     out.push_str("</select></p>");
@@ -139,7 +133,7 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
         series.points.iter().find(|p| p.rank == rank)
     };
     let mut rows = Vec::new();
-    for rank in tried(ranks) {
+    for rank in ranks.tried() {
         for group in &groups {
             let mut cells = vec![Cell::name(group), Cell::number(rank.to_string(), rank as f64)];
             for method in methods {

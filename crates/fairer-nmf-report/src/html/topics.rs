@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, list, words};
 use crate::content::{Report, Topic, Topics};
-use crate::escape::name;
+use crate::escape::{in_sentence, name};
 use crate::numbers::{counted, plain, share};
 use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
@@ -25,7 +25,7 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     body.push_str("<h3>Strongest features</h3><ol class=\"topics\">");
     for topic in &topics.topics {
-        body.push_str(&card(topic));
+        body.push_str(&card(topic, topics.reference.as_deref()));
     }
     body.push_str("</ol>");
     Some(Section { id: "topics", title: "What are the topics?", body })
@@ -33,10 +33,11 @@ pub fn section(report: &Report) -> Option<Section> {
 
 fn lead(report: &Report, topics: &Topics) -> String {
     let all = topics.topics.len();
-    let mut text = format!("The dictionary has {}", counted(all, "topic"));
+    let owner = topics.model.as_ref().map_or_else(|| "The dictionary".into(), |m| name(m));
+    let mut text = format!("{owner} has {}", counted(all, "topic"));
     if report.hidden_groups > 0 {
         text = format!(
-            "The dictionary has {} to show; topics that serve mainly a hidden group are left out",
+            "{owner} has {} to show; topics that serve mainly a hidden group are left out",
             counted(all, "topic")
         );
     }
@@ -59,23 +60,23 @@ fn lead(report: &Report, topics: &Topics) -> String {
     }
     let matches: Vec<f64> =
         topics.topics.iter().filter_map(|t| t.matched.as_ref()).map(|m| m.similarity).collect();
-    if let Some(first) = report.models.first().filter(|_| !matches.is_empty()) {
+    if let Some(reference) = topics.reference.as_ref().filter(|_| !matches.is_empty()) {
         let alike = matches.iter().filter(|&&s| s >= ALIKE).count();
         let _ = write!(
             text,
-            " {alike} of {} {} close to a topic of {} (cosine similarity at least {ALIKE}); the others moved.",
+            " {alike} of {} {} close to a topic of {} (cosine similarity at least {ALIKE}); the others differ.",
             matches.len(),
-            if alike == 1 { "stays" } else { "stay" },
-            name(&first.name)
+            if alike == 1 { "is" } else { "are" },
+            in_sentence(reference)
         );
         if alike == matches.len() {
-            text = text.replace("; the others moved.", ".");
+            text = text.replace("; the others differ.", ".");
         }
     }
     text
 }
 
-fn card(topic: &Topic) -> String {
+fn card(topic: &Topic, reference: Option<&str>) -> String {
     let mut out = format!("<li><h4>{}</h4>", name(&topic.name));
     if let Some(group) = &topic.main_group {
         let _ = write!(out, "<p class=\"quiet\">mainly for {}</p>", name(group));
@@ -103,7 +104,8 @@ fn card(topic: &Topic) -> String {
     if let Some(found) = &topic.matched {
         let _ = write!(
             out,
-            "<p class=\"quiet\">nearest in the reference: {} (similarity {})</p>",
+            "<p class=\"quiet\">nearest in {}: {} (similarity {})</p>",
+            reference.map_or_else(|| "the reference".into(), in_sentence),
             name(&found.topic),
             plain(found.similarity, 2)
         );

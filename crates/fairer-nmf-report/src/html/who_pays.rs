@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, list, words};
 use crate::content::{GroupOutcome, Report};
-use crate::escape::{name, strong};
+use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{NONE, Percent, count, plain};
 use crate::pictures::{self, NARROW, WIDE, by_loss};
 use crate::svg::Theme;
@@ -19,7 +19,10 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
         let order = match report.models.first() {
             Some(first) if report.models.len() > 1 => {
-                format!("Groups from the largest to the smallest loss under {}.", name(&first.name))
+                format!(
+                    "Groups from the largest to the smallest loss under {}.",
+                    in_sentence(&first.name)
+                )
             }
             _ => "Groups from the largest to the smallest loss.".into(),
         };
@@ -49,8 +52,12 @@ fn lead(report: &Report, percent: Percent) -> String {
         return "There is no group to show.".into();
     };
     let model = report.models.first().map_or("this model", |m| m.name.as_str());
-    let mut text = payer(&first, largest, model, percent);
-    if report.models.len() > 1
+    let hidden = report.hidden_groups > 0;
+    let mut text = payer(&first, largest, model, hidden, percent);
+    // Of the groups shown alone, the largest losses of two models say nothing about the two: a
+    // hidden group may have the largest under either.
+    if !hidden
+        && report.models.len() > 1
         && let Some(last) = report.models.last()
         && let Some((groups, loss)) = worst(report, report.models.len() - 1, percent)
     {
@@ -60,9 +67,19 @@ fn lead(report: &Report, percent: Percent) -> String {
 }
 
 /// Names the worst group in the first sentence.
-fn payer(groups: &[&GroupOutcome], loss: f64, model: &str, percent: Percent) -> String {
+fn payer(
+    groups: &[&GroupOutcome],
+    loss: f64,
+    model: &str,
+    hidden: bool,
+    percent: Percent,
+) -> String {
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
-    let (who, model, loss_shown) = (list(&names), name(model), percent.show(loss));
+    let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
+    let (the, shown) = match hidden {
+        true => ("Of the groups shown, the ", " shown"),
+        false => ("The ", ""),
+    };
     if loss <= 0.0 || percent.same(loss, 0.0) {
         let own = if loss < 0.0 && !percent.same(loss, 0.0) {
             ", better than with a dictionary of its own"
@@ -70,19 +87,19 @@ fn payer(groups: &[&GroupOutcome], loss: f64, model: &str, percent: Percent) -> 
             ""
         };
         return format!(
-            "Under {model} no group pays for sharing the dictionary: the largest loss, that of {who}, is {loss_shown}{own}."
+            "Under {model} no group{shown} pays for sharing the dictionary: the largest loss, that of {who}, is {loss_shown}{own}."
         );
     }
     match groups {
         [group] => format!(
-            "The group {who} pays most under {model}: its error is {}, against {} with a dictionary of its own, \
+            "{the}group {who} pays most under {model}: its error is {}, against {} with a dictionary of its own, \
              a loss of {}.",
             percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
-            percent.show(group.baseline_error),
+            percent.show(group.relative_baseline),
             strong(&loss_shown),
         ),
         _ => format!(
-            "The groups {who} pay most under {model}, with a loss of {} each.",
+            "{the}groups {who} pay most under {model}, with a loss of {} each.",
             strong(&loss_shown)
         ),
     }
@@ -108,7 +125,7 @@ fn compared(
     };
     format!(
         "Under {} the largest loss is {} ({who}), {difference}.",
-        name(model),
+        in_sentence(model),
         strong(&percent.show(loss))
     )
 }
@@ -118,6 +135,7 @@ fn key_figures(report: &Report, percent: Percent) -> String {
     if report.who_pays.groups.len() < 2 {
         return String::new();
     }
+    let shown = if report.hidden_groups > 0 { " of the groups shown" } else { "" };
     let mut out = String::from("<dl class=\"keys\">");
     for (i, model) in report.models.iter().enumerate() {
         let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(i));
@@ -132,7 +150,7 @@ fn key_figures(report: &Report, percent: Percent) -> String {
             .map_or_else(String::new, |e| format!(", total error {}", percent.show(e)));
         let _ = write!(
             out,
-            "<div><dt>{}</dt><dd><span class=\"big\">{}</span> worst loss</dd>\
+            "<div><dt>{}</dt><dd><span class=\"big\">{}</span> worst loss{shown}</dd>\
              <dd class=\"quiet\">losses {} apart{total}</dd></div>",
             name(&model.name),
             percent.show(hi),
@@ -211,10 +229,14 @@ fn group_name(group: &GroupOutcome) -> String {
 }
 
 fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
-    let spread = group.baseline_std.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
-        format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
-    });
-    Cell::number(format!("{}{spread}", percent.bare(group.baseline_error)), group.baseline_error)
+    let spread =
+        group.relative_baseline_std.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
+            format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
+        });
+    Cell::number(
+        format!("{}{spread}", percent.bare(group.relative_baseline)),
+        group.relative_baseline,
+    )
 }
 
 fn small_groups(report: &Report) -> String {

@@ -1,0 +1,143 @@
+//! What the pages of `--report` say, whatever dictionary they are about.
+
+use crate::support::{Place, number};
+use serde_json::Value;
+
+/// Quick statistics: the sentences are the same.
+const FEW: [&str; 6] = ["--draws", "50", "--permutations", "50", "--folds", "2"];
+
+/// A dictionary of five topics that serves nobody well.
+const FOREIGN: &str = "age,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal\n\
+    1,0,0,0,0,0,0,0,0,0,0,0\n0,1,0,0,0,0,0,0,0,0,0,0\n0,0,1,0,0,0,0,0,0,0,0,0\n\
+    0,0,0,0,1,0,0,0,0,0,0,0\n0,0,0,0,0,1,0,0,0,0,0,0\n";
+
+/// The numbers that a page carries.
+fn data(page: &str) -> Value {
+    let start = "id=\"report-data\">";
+    let json = page.split_once(start).unwrap().1.split_once("</script>").unwrap().0;
+    serde_json::from_str(json).unwrap()
+}
+
+fn models(page: &Value) -> Vec<&str> {
+    page["models"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect()
+}
+
+/// Section 3 goes from the first model to the last, in numbers that section 1 shows.
+fn check_cost(page: &str) {
+    let data = data(page);
+    let last = models(&data).len() - 1;
+    let from_to = format!(
+        "Going from <bdi>{}</bdi> to <bdi>{}</bdi> makes",
+        models(&data)[0].replace("Your", "your"),
+        models(&data)[last]
+    );
+    assert!(page.contains(&from_to), "{from_to}");
+    for (l, group) in data["who_pays"]["groups"].as_array().unwrap().iter().enumerate() {
+        let error = |model: usize| number(&group["results"][model]["relative_error"]);
+        let change = number(&data["cost"]["changes"][l]["change"]);
+        assert!((error(last) - error(0) - change).abs() < 1e-3, "{group}: {change}");
+    }
+    let curve = data["cost"]["curve"].as_array().unwrap();
+    let worst = |point: &Value| number(&point["worst_loss"]);
+    assert!(worst(curve.last().unwrap()) < worst(&curve[0]), "{curve:?}");
+}
+
+#[test]
+fn standard_nmf_is_told_what_fairness_would_cost() {
+    let place = Place::new();
+    let fit = ["--rank", "5", "--method", "standard", "--model", "std", "--report", "fit.html"];
+    let ran = place.heart("fit", &[&fit[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let audit = ["--model", "std", "--report", "audit.html", "--json", "audit.json"];
+    let ran = place.heart("audit", &[&audit[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for page in ["fit.html", "audit.html"] {
+        let page = place.read(page);
+        assert_eq!(models(&data(&page)), ["Standard NMF", "Fairer-NMF (AM)"]);
+        check_cost(&page);
+    }
+    let json = place.json("audit.json");
+    let largest = |field: &str| {
+        let groups = json["groups"].as_array().unwrap();
+        groups.iter().map(|g| number(&g[field])).fold(f64::MIN, f64::max)
+    };
+    assert!(largest("fairer_loss") < largest("loss"));
+    assert_eq!(largest("standard_loss"), largest("loss"), "it is its own comparison");
+}
+
+#[test]
+fn a_foreign_dictionary_comes_first_and_fairer_nmf_last() {
+    let place = Place::with("H.csv", FOREIGN);
+    let more = ["--components", "H.csv", "--normalize", "features", "--report", "p.html"];
+    let ran = place.heart("audit", &[&more[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("p.html");
+    check_cost(&page);
+    let data = data(&page);
+    assert_eq!(models(&data), ["Your dictionary", "Standard NMF", "Fairer-NMF (AM)"]);
+    let lead = page.split_once("<p class=\"lead\">").unwrap().1.split_once("</p>").unwrap().0;
+    let first = lead.split_once(". ").unwrap().0;
+    assert!(first.contains("under <bdi>your dictionary</bdi>: its error is"), "{lead}");
+    assert!(lead.contains("Under <bdi>Fairer-NMF (AM)</bdi> the largest loss is"), "{lead}");
+    // The test without --refit is one of errors, and the sentence says so.
+    assert!(page.contains("an error as large") || page.contains("an error at least as large"));
+    // Held-out losses differ from the others by the group's own baseline alone.
+    let evidence = data["is_it_real"]["evidence"].as_array().unwrap();
+    assert_eq!(evidence.len(), 3 * 2);
+    let groups = data["who_pays"]["groups"].as_array().unwrap();
+    for (l, group) in groups.iter().enumerate() {
+        let own = |m: usize| {
+            number(&group["results"][m]["relative_error"])
+                - number(&evidence[2 * m + l]["held_out_loss"])
+        };
+        assert!((own(0) - own(1)).abs() < 1e-3 && (own(0) - own(2)).abs() < 1e-3, "{group}");
+    }
+    // Alone it is shown as it is.
+    let more = [&more[..4], &["--no-compare", "--report", "alone.html"]].concat();
+    let ran = place.heart("audit", &[&more[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("alone.html");
+    assert!(!page.contains("Fairer-NMF (AM)") && !page.contains("id=\"cost\""));
+}
+
+#[test]
+fn terminal_and_page_of_a_sweep_name_the_same_rank() {
+    let place = Place::new();
+    // A threshold between the mean of the trials' worst losses and the largest mean loss.
+    let more = ["--ranks", "8..10", "--trials", "3", "--threshold=-0.006"];
+    let files = ["--methods", "standard,am", "--report", "s.html"];
+    let ran = place.heart("sweep", &[&more[..], &files].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("s.html");
+    let numbers = data(&page);
+    let series = numbers["ranks"]["series"].as_array().unwrap();
+    for method in ["Standard NMF", "Fairer-NMF (AM)"] {
+        let worst = |rank: usize| {
+            let ours = series.iter().filter(|s| s["method"] == method);
+            let losses = ours.map(|s| number(&s["points"][rank - 8]["loss_mean"]));
+            losses.fold(f64::MIN, f64::max)
+        };
+        for rank in 8..=10 {
+            assert!(ran.out.contains(&format!("{:.4} ±", worst(rank))), "{rank}: {}", ran.out);
+        }
+        let (on_terminal, on_page) = match (8..=10).find(|&rank| worst(rank) <= -0.006) {
+            Some(rank) => (
+                format!("{method}: rank {rank} is the smallest"),
+                format!(
+                    "With <bdi>{method}</bdi>, <strong><bdi>{rank}</bdi></strong> is the smallest rank"
+                ),
+            ),
+            None => (
+                format!("{method}: no rank has"),
+                format!("With <bdi>{method}</bdi>, the mean loss of some group exceeds"),
+            ),
+        };
+        assert!(ran.out.contains(&on_terminal), "{on_terminal}: {}", ran.out);
+        assert!(page.contains(&on_page), "{on_page}");
+    }
+    // Section 1 is about the rank that the threshold picks.
+    let more = ["--ranks", "1..3", "--trials", "2", "--threshold", "0.5", "--report", "t.html"];
+    let ran = place.heart("sweep", &more);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(place.read("t.html").contains("section 1 shows rank 1, which the threshold picks"));
+}
