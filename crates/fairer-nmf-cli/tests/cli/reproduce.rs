@@ -97,6 +97,35 @@ fn a_second_run_goes_on_where_the_first_ended() {
 }
 
 #[test]
+fn files_of_others_are_left_alone() {
+    let run = ["reproduce", "heart-disease", "--quick", "--trials", "1", "--out", "f"];
+    let names =
+        ["results.csv", "convergence.csv", "reproduction.html", "reproduction.md", "hd-time.svg"];
+    for name in names {
+        let place = Place::new();
+        std::fs::create_dir(place.path().join("f")).unwrap();
+        place.write(&format!("f/{name}"), "my,own\n1,2\n");
+        place.refused(
+            &run,
+            &format!("f/{name} is not of an earlier run of this command and would be replaced: give another folder with --out"),
+        );
+        assert_eq!(place.read(&format!("f/{name}")), "my,own\n1,2\n");
+        let inside = std::fs::read_dir(place.path().join("f")).unwrap().count();
+        assert_eq!(inside, 1, "{name}: nothing is added to a folder that is not ours");
+    }
+    // Our mark does not make a table of another kind ours.
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("f")).unwrap();
+    place.write("f/seed.txt", "0\n");
+    place.write("f/results.csv", "my,own\n1,2\n");
+    assert_eq!(place.run(&run).code, 2);
+    assert_eq!(place.read("f/results.csv"), "my,own\n1,2\n");
+    place.write("f/seed.txt", "a note of mine");
+    assert_eq!(place.run(&run).code, 2);
+    assert_eq!(place.read("f/seed.txt"), "a note of mine");
+}
+
+#[test]
 fn convergence_favours_the_decaying_step() {
     let place = Place::new();
     let ran = place.ok(&["reproduce", "convergence", "--quick", "--out", "r"]);
