@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
 
-use crate::args::{DataArgs, GroupArgs};
+use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs};
 use crate::failure::Failure;
 use crate::input::{self, Dataset, DenseView, Precision, ReadOptions};
 use crate::meaning;
@@ -34,6 +34,27 @@ pub(crate) enum Scaling {
     AsTheyAre,
     /// The factors of a model.
     Given(Vec<f64>),
+}
+
+/// Every file that the options name as something to read, so that no output replaces one.
+pub(crate) fn files_read(
+    data: &DataArgs,
+    groups: Option<&GroupArgs>,
+    baseline: Option<&BaselineArgs>,
+) -> Vec<String> {
+    let baseline = baseline.and_then(|given| match &given.baseline {
+        BaselineKind::File(path) => Some(path),
+        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
+    });
+    let named = [
+        Some(&data.data),
+        groups.and_then(|given| given.groups.as_ref()),
+        data.columns.feature_names.as_ref(),
+        data.text.stop_words.as_ref().filter(|list| !["none", "english"].contains(&list.as_str())),
+        data.text.vocabulary.as_ref(),
+        baseline,
+    ];
+    named.into_iter().flatten().map(|name| input::split_member(name).0).collect()
 }
 
 /// Reads the data that the options describe.

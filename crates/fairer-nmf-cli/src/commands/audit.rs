@@ -74,9 +74,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.common.run);
     let given = &args.dictionary;
     let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
-    let read = [&given.model, &given.components].into_iter().flatten();
-    let inputs: Vec<&str> = read.chain([&args.data.data]).map(String::as_str).collect();
-    pages::check_distinct(&inputs, &[("--json", args.common.json.as_deref())], report, charts)?;
+    let mut read = load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline));
+    read.extend([&given.model, &given.components].into_iter().flatten().cloned());
+    pages::check_distinct(&read, &[("--json", args.common.json.as_deref())], report, charts)?;
     let pages = Pages::claim(report, charts, args.common.force)?;
     let files = Files {
         pages,

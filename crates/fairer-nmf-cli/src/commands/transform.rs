@@ -8,7 +8,7 @@ use crate::args::{DataArgs, RunArgs};
 use crate::export::{self, Kind};
 use crate::failure::Failure;
 use crate::features::load_for_model;
-use crate::load::{AnyMatrix, Loaded};
+use crate::load::{self, AnyMatrix, Loaded};
 use crate::outputs::{self, Output};
 use crate::progress::Bar;
 use crate::terminal::counted;
@@ -49,8 +49,9 @@ pub(crate) struct TransformArgs {
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let kind = Kind::of(&args.output)?;
-    let inputs = [args.data.data.as_str(), args.model.as_str()];
-    outputs::check_distinct(&inputs, &[("--output", Some(&args.output))])?;
+    let mut read = load::files_read(&args.data, None, None);
+    read.push(args.model.clone());
+    outputs::check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;
     let model = load_model(&args.model)?;
     let loaded = load_for_model(&model, &args.model, &args.data, None, &bar)?;
