@@ -31,8 +31,9 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf audit patients.csv --group-by sex --drop target --model m.safetensors
-  fairer-nmf audit patients.csv --group-by sex --drop target --components H.csv
+  fairer-nmf audit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --model m.safetensors
+  fairer-nmf audit X.npy --groups labels.txt --components H.npy
 
 A model of ours brings the scaling of its features along. A dictionary from elsewhere was most
 likely fitted to the numbers as they are, so --normalize is none for it unless you say

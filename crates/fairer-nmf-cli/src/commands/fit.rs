@@ -23,7 +23,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf fit patients.csv --group-by sex --rank 5 --drop target,id --model m.safetensors
+  fairer-nmf fit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --rank 5 --model m.safetensors
   fairer-nmf fit posts.jsonl.gz --text text --group-by group --rank 6 --max-features 200 \\
       --stop-words english --json fit.json --report fit.html
   fairer-nmf fit X.npy --groups labels.txt --rank 10 --method mu

@@ -17,7 +17,7 @@ use crate::terminal::{self, BAD, GOOD, PLAIN, STRONG, Table, counted, styled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf inspect patients.csv --group-by sex
+  fairer-nmf inspect data/heart_disease.csv --group-by sex --drop disease --missing drop-rows
   fairer-nmf inspect X.npz --groups labels.npy --rank 20
 
 Exit code 0 if a fit with the same options would start, 2 if it would be refused. What is found

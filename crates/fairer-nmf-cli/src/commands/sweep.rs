@@ -26,7 +26,8 @@ use crate::terminal::{self, PLAIN, STRONG, Table, styled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf sweep patients.csv --group-by sex --drop target --ranks 1..10
+  fairer-nmf sweep data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --ranks 1..10
   fairer-nmf sweep X.npz --groups y.txt --ranks 2,4,8 --methods standard,am --json s.json
 
 Trial t of T uses the seed --seed + t (t from 0), for the baselines and for every method.

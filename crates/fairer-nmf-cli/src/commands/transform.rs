@@ -17,7 +17,8 @@ use crate::terminal::counted;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf transform new_patients.csv --model m.safetensors --drop sex,target -o W.csv
+  fairer-nmf transform data/heart_disease.csv --model m.safetensors --drop sex,disease \\
+      --missing drop-rows -o W.csv
   fairer-nmf transform X.npy --model m.safetensors -o W.npy
   fairer-nmf transform new_posts.jsonl --text body --model m.safetensors -o W.csv
 
