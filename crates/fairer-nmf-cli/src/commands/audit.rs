@@ -150,6 +150,7 @@ fn measure<T: Element>(
     let parameters = parameters(args, &data, rank)?;
     bar.next_fit("", &parameters.stopping);
     let (wanted, seed) = (&parameters.baseline, parameters.seed);
+    bar.limit(args.common.solver.time_limit);
     let deadline = Deadline::new(args.common.solver.time_limit);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
     let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
@@ -265,7 +266,7 @@ fn outcome<T: Element>(
         seconds: Seconds::default(),
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
-        step_gap: None,
+        step_gap: model.and_then(|m| m.step_gap),
         global_bound: bound.value,
         groups: audit.groups.iter().enumerate().map(group).collect(),
         data: DataFacts {

@@ -33,8 +33,8 @@ The table shows for every group: R-Error, the part of it that is lost; its basel
 dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
 difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
 
-Ctrl-C stops at the next iteration and writes --model and --json as they stand (exit code 1);
-a second Ctrl-C ends at once.")]
+Ctrl-C stops at the next iteration and writes --model and --json as they stand, but no --report
+and no --charts unless the fit was done (exit code 1); a second Ctrl-C ends at once.")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -90,6 +90,7 @@ fn fit_matrix<T: Element>(
     let parameters = parameters(args, &data, rank)?;
     outputs.reserve(rank, data.features(), data.groups().len())?;
     let compare = (!args.common.no_compare).then(|| meaning::update(args.common.solver.update));
+    bar.limit(args.common.solver.time_limit);
     let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
     bar.finish();
 
@@ -107,7 +108,9 @@ fn fit_matrix<T: Element>(
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
     let (mut written, pages) = outputs.write(&compared, &outcome)?;
     if progress::stopped() {
-        return fitting::stopped(&written);
+        let pages = [&args.common.report, &args.common.charts];
+        let missing: Vec<&str> = pages.into_iter().flatten().map(String::as_str).collect();
+        return fitting::stopped_without(&written, &missing);
     }
     if pages.are_wanted() {
         let title = format!("{} by group", report::short_name(loaded.dataset.path()));
