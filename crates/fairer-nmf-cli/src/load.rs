@@ -1,9 +1,11 @@
 //! Data on their way from the readers to the library.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Instant;
 
 use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
+use ndarray::s;
 
 use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs};
 use crate::failure::Failure;
@@ -89,22 +91,28 @@ impl Loaded {
 
     /// The matrix as the library takes it, without a copy.
     pub(crate) fn matrix(&self) -> Result<AnyMatrix<'_>, Failure> {
+        self.rows(0..self.dataset.matrix.shape().0)
+    }
+
+    /// Some rows of the matrix, without a copy.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<AnyMatrix<'_>, Failure> {
         Ok(match &self.dataset.matrix {
             input::Matrix::Dense(dense) => match dense.view() {
-                DenseView::F32(view) => AnyMatrix::F32(view.into()),
-                DenseView::F64(view) => AnyMatrix::F64(view.into()),
+                DenseView::F32(view) => AnyMatrix::F32(view.slice_move(s![rows, ..]).into()),
+                DenseView::F64(view) => AnyMatrix::F64(view.slice_move(s![rows, ..]).into()),
             },
             input::Matrix::Sparse(sparse) => {
-                let indices = Indices::I32(&sparse.indices);
+                let starts = &sparse.indptr[rows.start..=rows.end];
+                let entries = starts[0]..starts[rows.len()];
+                let starts: Vec<usize> = starts.iter().map(|at| at - entries.start).collect();
+                let indices = Indices::I32(&sparse.indices[entries.clone()]);
                 match &self.single {
                     Some(values) => AnyMatrix::F32(
-                        Csr::new(sparse.cols, &sparse.indptr, indices, values)?.into(),
+                        Csr::new(sparse.cols, &starts, indices, &values[entries])?.into(),
                     ),
                     None => {
-                        let values = &sparse.values;
-                        AnyMatrix::F64(
-                            Csr::new(sparse.cols, &sparse.indptr, indices, values)?.into(),
-                        )
+                        let values = &sparse.values[entries];
+                        AnyMatrix::F64(Csr::new(sparse.cols, &starts, indices, values)?.into())
                     }
                 }
             }
