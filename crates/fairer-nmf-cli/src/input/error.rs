@@ -177,7 +177,7 @@ pub(crate) fn closest(name: &str, names: &[String]) -> Option<String> {
             (strsim::damerau_levenshtein(&wanted, &lower), candidate)
         })
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= 1.max(candidate.chars().count() / 2))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count() / 2)
         .map(|(_, candidate)| candidate.clone())
 }
 
@@ -247,6 +247,8 @@ mod tests {
         assert_eq!(closest("Sex", &names).as_deref(), Some("sex"));
         assert_eq!(closest("chlo", &names).as_deref(), Some("chol"));
         assert_eq!(closest("postcode", &names), None);
+        assert_eq!(closest("g", &["x".into(), "y".into()]), None);
+        assert_eq!(closest("G", &["x".into(), "g".into()]).as_deref(), Some("g"));
     }
 
     #[test]
