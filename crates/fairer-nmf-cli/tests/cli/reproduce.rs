@@ -1,8 +1,8 @@
 //! The paper's experiments, a few of them, end to end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::Place;
+use crate::support::{Place, shared};
 
 /// Values per data set, method, metric, group and rank, one per trial.
 type Values = BTreeMap<(String, String, String, String, usize), Vec<f64>>;
@@ -135,6 +135,33 @@ fn convergence_favours_the_decaying_step() {
     assert_eq!(place.read("r/convergence.csv").lines().count(), 10_001);
     place.has_chart("r/ortho1-convergence");
     place.has_chart("r/ortho2-convergence");
+}
+
+#[test]
+fn newsgroups_run_from_the_archive() {
+    let Some(posts) = shared("20newsgroups/20news-bydate-train.tar.gz") else { return };
+    let place = Place::new();
+    let run = ["reproduce", "20-newsgroups", "--quick", "--trials", "1", "--out", "r"];
+    let ran = place.ok(&[&run[..], &["--data", &posts]].concat());
+    assert!(!ran.err.contains("skipped"), "{}", ran.err);
+    let values = values(&place.read("r/results.csv"));
+    let ranks: BTreeSet<usize> = values.keys().map(|key| key.4).collect();
+    let groups: BTreeSet<&str> =
+        values.keys().map(|key| key.3.as_str()).filter(|g| *g != "all").collect();
+    assert_eq!(groups.len(), 6, "{groups:?}");
+    for rank in ranks {
+        let worst = |method| {
+            let losses = groups.iter().map(|group| mean(&values, "20n", method, group, rank));
+            losses.fold(f64::MIN, f64::max)
+        };
+        let (am, standard) = (worst("fairer_am"), worst("standard"));
+        assert!(am <= standard, "rank {rank}: AM {am}, standard {standard}");
+    }
+    for figure in ["standard-error", "standard-loss", "fairer-error", "fairer-loss", "time"] {
+        place.has_chart(&format!("r/20n-{figure}"));
+    }
+    let page = place.read("r/reproduction.html");
+    assert!(page.contains("20 Newsgroups") && !page.contains("20 Newsgroups is skipped"));
 }
 
 #[test]
