@@ -212,7 +212,7 @@ impl Bar {
         if stage.kind != Kind::Counted(what) {
             stage.kind = Kind::Counted(what);
             stage.since = Some(Instant::now());
-            self.bar.set_style(style("{spinner} [{bar:16}] {elapsed} {wide_msg}"));
+            self.bar.set_style(style("{spinner} [{bar:10}] {elapsed} {wide_msg}"));
             self.bar.set_length(total as u64);
             self.bar.enable_steady_tick(Duration::from_millis(100));
         }
@@ -220,12 +220,13 @@ impl Bar {
         let left = match done {
             0 => String::new(),
             _ => format!(
-                ", about {} left",
+                "about {} left, ",
                 terminal::duration(elapsed / done as f64 * total.saturating_sub(done) as f64)
             ),
         };
         self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{}{what} {done}/{total}{left}", stage.prefix));
+        // The time first, here too.
+        self.bar.set_message(format!("{}{left}{what} {done}/{total}", stage.prefix));
     }
 
     fn iteration(&self, restart: usize, restarts: usize, iteration: usize, worst_loss: f64) {

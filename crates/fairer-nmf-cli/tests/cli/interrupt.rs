@@ -1,7 +1,9 @@
 //! A real SIGINT to real, long runs.
 #![cfg(unix)]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -236,6 +238,51 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
     assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
     assert!(json["audit"]["permutation_refit"].is_null() && json["worst_loss"].is_number());
+}
+
+/// A terminal of 80 columns: the end that we read, and the end of the program.
+fn terminal() -> (File, OwnedFd) {
+    let (mut ours, mut theirs) = (0, 0);
+    let mut size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let nothing = std::ptr::null_mut();
+    // SAFETY: the pointers are to live variables, or null where nothing is wanted.
+    let made =
+        unsafe { libc::openpty(&mut ours, &mut theirs, nothing, std::ptr::null_mut(), &mut size) };
+    assert_eq!(made, 0);
+    // SAFETY: both were just opened, and nobody else has them.
+    unsafe { (File::from(OwnedFd::from_raw_fd(ours)), OwnedFd::from_raw_fd(theirs)) }
+}
+
+#[test]
+fn a_narrow_terminal_shows_the_time_left_and_the_note_on_its_own() {
+    let (mut screen, theirs) = terminal();
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+        .args(["sweep", HEART])
+        .args(BY_SEX)
+        .args(["--ranks", "9..10", "--trials", "1000", "--methods", "mu"])
+        .env("NO_COLOR", "1")
+        .stdout(Stdio::null())
+        .stderr(theirs)
+        .spawn()
+        .unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut seen = Vec::new();
+        // A terminal whose other end is closed gives an error in place of an end.
+        let _ = screen.read_to_end(&mut seen);
+        String::from_utf8_lossy(&seen).into_owned()
+    });
+    std::thread::sleep(Duration::from_secs(4));
+    interrupt(&child);
+    assert_eq!(end(child).status.code(), Some(1));
+    let seen = reader.join().unwrap();
+    let lines: Vec<&str> = seen.split('\r').map(|l| l.trim_start_matches("\x1b[2K")).collect();
+    let fits: Vec<_> = lines.iter().filter(|line| line.contains(": fit, ")).collect();
+    assert!(!fits.is_empty(), "{seen}");
+    for line in fits {
+        assert!(line.contains(" left, "), "{line}");
+    }
+    let note = lines.iter().find(|line| line.contains("stopping at the next")).unwrap();
+    assert!(note.starts_with("note: "), "{note}");
 }
 
 #[test]
