@@ -11,7 +11,7 @@ use ndarray::ArrayView2;
 use crate::args::AuditArgs;
 use crate::failure::Failure;
 use crate::fitting;
-use crate::progress::Bar;
+use crate::progress::{self, Bar};
 
 /// A dictionary's audit, and those of what it is compared with.
 pub(crate) struct Audits {
@@ -139,7 +139,7 @@ pub(crate) fn audits<T: Element>(
 }
 
 impl Audits {
-    /// What a stop has left out, in a sentence.
+    /// What a stop, by the user or by the time limit, has left out, in a sentence.
     pub(crate) fn unfinished(&self) -> Option<String> {
         let mut parts: Vec<&str> = self.main.unfinished.iter().map(|part| part.name()).collect();
         if self.standard.as_ref().is_some_and(|audit| !audit.unfinished.is_empty()) {
@@ -152,6 +152,11 @@ impl Audits {
             (last, []) => (*last).to_owned(),
             (last, others) => format!("{} and {last}", others.join(", ")),
         };
-        Some(format!("the audit was stopped before it was done: it has no {parts}"))
+        Some(match progress::stopped() {
+            true => format!("the audit was stopped before it was done: it has no {parts}"),
+            false => format!(
+                "the time limit ended the audit before it was done: it has no {parts}; raise --time-limit"
+            ),
+        })
     }
 }

@@ -6,6 +6,9 @@ use crate::failure::Failure;
 use crate::features::align;
 use crate::input::{self, Dataset, DenseView, Matrix, Precision, ReadOptions};
 
+/// A negative entry that is smaller than this part of the largest may come from rounding.
+const ROUNDING: f64 = 1e-6;
+
 /// A dictionary (r×n) that we did not fit.
 pub(crate) struct Components {
     /// H as stored; its orientation is settled by [`Components::fitted_to`].
@@ -34,10 +37,15 @@ impl Components {
                 full
             }
         };
-        let negative = matrix.indexed_iter().find(|(_, v)| !(v.is_finite() && **v >= 0.0));
-        if let Some(((row, column), value)) = negative {
+        let bad = matrix.indexed_iter().find(|(_, v)| !(v.is_finite() && **v >= 0.0));
+        if let Some(((row, column), value)) = bad {
+            let largest = matrix.iter().copied().fold(0.0, f64::max);
+            let advice = match -value <= ROUNDING * largest {
+                true => "set tiny negative entries to zero first",
+                false => "give one that a non-negative factorisation made",
+            };
             return Err(Failure::wrong(format!(
-                "{}: {value} is not a number ≥ 0, as entries of a dictionary must be: set tiny negative entries to zero first",
+                "{}: {value} is not a number ≥ 0, as entries of a dictionary must be: {advice}",
                 dataset.describe_cell(row, column)
             )));
         }
@@ -52,6 +60,14 @@ impl Components {
         let features = dataset.matrix.shape().1;
         let names_run_along = columns == features || rows != features;
         if let Some(names) = self.names.filter(|_| names_run_along && dataset.is_named()) {
+            let is_number = |name: &String| name.parse::<f64>().is_ok();
+            let known = |name: &String| dataset.features.contains(name);
+            if names.iter().all(is_number) && !names.iter().all(known) {
+                return Err(Failure::wrong(format!(
+                    "{} has no header, for its first line holds only numbers: put a line with the names of the {features} features before it",
+                    self.path
+                )));
+            }
             align(dataset, &names, &self.path, &[])?;
         }
         if columns == dataset.matrix.shape().1 {

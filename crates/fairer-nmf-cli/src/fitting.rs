@@ -92,12 +92,15 @@ pub(crate) fn fit_standard<T: Element>(
     baselines: &[GroupBaseline],
     bar: &Bar,
 ) -> Result<Fit<T>, Failure> {
-    let parameters = Parameters {
+    let mut parameters = Parameters {
         method: Method::Standard { update },
         baseline: Baseline::Given { errors: baselines.iter().map(|b| b.error).collect() },
         bound: false,
         ..parameters.clone()
     };
+    if let Some(left) = bar.time_left() {
+        parameters.stopping.time_limit = Some(left);
+    }
     Ok(fit(data, &parameters, &|p| bar.observe(p))?)
 }
 
@@ -131,11 +134,19 @@ fn in_words(warning: &Warning) -> Option<String> {
 
 /// What a command that was stopped, and has written what it had, says in the end.
 pub(crate) fn stopped(written: &[String]) -> Result<(), Failure> {
+    stopped_without(written, &[])
+}
+
+/// The same, where files that were asked for could not be made of what there was.
+pub(crate) fn stopped_without(written: &[String], missing: &[&str]) -> Result<(), Failure> {
     if !progress::stopped() {
         return Ok(());
     }
-    Err(Failure::failed(match written {
-        [] => "stopped; nothing was written".to_owned(),
-        files => format!("stopped; wrote {}", files.join(", ")),
+    Err(Failure::failed(match (written, missing) {
+        ([], _) => "stopped; nothing was written".to_owned(),
+        (files, []) => format!("stopped; wrote {}", files.join(", ")),
+        (files, missing) => {
+            format!("stopped; wrote {}, but not {}", files.join(", "), missing.join(", "))
+        }
     }))
 }

@@ -1,11 +1,13 @@
 //! Data on their way from the readers to the library.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Instant;
 
 use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
+use ndarray::s;
 
-use crate::args::{DataArgs, GroupArgs};
+use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs};
 use crate::failure::Failure;
 use crate::input::{self, Dataset, DenseView, Precision, ReadOptions};
 use crate::meaning;
@@ -34,6 +36,27 @@ pub(crate) enum Scaling {
     AsTheyAre,
     /// The factors of a model.
     Given(Vec<f64>),
+}
+
+/// Every file that the options name as something to read, so that no output replaces one.
+pub(crate) fn files_read(
+    data: &DataArgs,
+    groups: Option<&GroupArgs>,
+    baseline: Option<&BaselineArgs>,
+) -> Vec<String> {
+    let baseline = baseline.and_then(|given| match &given.baseline {
+        BaselineKind::File(path) => Some(path),
+        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
+    });
+    let named = [
+        Some(&data.data),
+        groups.and_then(|given| given.groups.as_ref()),
+        data.columns.feature_names.as_ref(),
+        data.text.stop_words.as_ref().filter(|list| !["none", "english"].contains(&list.as_str())),
+        data.text.vocabulary.as_ref(),
+        baseline,
+    ];
+    named.into_iter().flatten().map(|name| input::split_member(name).0).collect()
 }
 
 /// Reads the data that the options describe.
@@ -68,22 +91,28 @@ impl Loaded {
 
     /// The matrix as the library takes it, without a copy.
     pub(crate) fn matrix(&self) -> Result<AnyMatrix<'_>, Failure> {
+        self.rows(0..self.dataset.matrix.shape().0)
+    }
+
+    /// Some rows of the matrix, without a copy.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<AnyMatrix<'_>, Failure> {
         Ok(match &self.dataset.matrix {
             input::Matrix::Dense(dense) => match dense.view() {
-                DenseView::F32(view) => AnyMatrix::F32(view.into()),
-                DenseView::F64(view) => AnyMatrix::F64(view.into()),
+                DenseView::F32(view) => AnyMatrix::F32(view.slice_move(s![rows, ..]).into()),
+                DenseView::F64(view) => AnyMatrix::F64(view.slice_move(s![rows, ..]).into()),
             },
             input::Matrix::Sparse(sparse) => {
-                let indices = Indices::I32(&sparse.indices);
+                let starts = &sparse.indptr[rows.start..=rows.end];
+                let entries = starts[0]..starts[rows.len()];
+                let starts: Vec<usize> = starts.iter().map(|at| at - entries.start).collect();
+                let indices = Indices::I32(&sparse.indices[entries.clone()]);
                 match &self.single {
                     Some(values) => AnyMatrix::F32(
-                        Csr::new(sparse.cols, &sparse.indptr, indices, values)?.into(),
+                        Csr::new(sparse.cols, &starts, indices, &values[entries])?.into(),
                     ),
                     None => {
-                        let values = &sparse.values;
-                        AnyMatrix::F64(
-                            Csr::new(sparse.cols, &sparse.indptr, indices, values)?.into(),
-                        )
+                        let values = &sparse.values[entries];
+                        AnyMatrix::F64(Csr::new(sparse.cols, &starts, indices, values)?.into())
                     }
                 }
             }

@@ -154,7 +154,7 @@ fn put(temporary: TempPath, target: &Path, force: bool) -> std::io::Result<()> {
 
 /// No two outputs, nor an output and an input, may be the same file.
 pub(crate) fn check_distinct(
-    inputs: &[&str],
+    inputs: &[String],
     outputs: &[(&str, Option<&str>)],
 ) -> Result<(), Failure> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
@@ -169,7 +169,7 @@ pub(crate) fn check_distinct(
                 "{other} and {option} both write {path}: give each its own file"
             )));
         }
-        if inputs.iter().any(|input| *input != "-" && resolved(input) == target) {
+        if inputs.iter().any(|input| input != "-" && resolved(input) == target) {
             return Err(Failure::wrong(format!(
                 "{option} {path} is also read: give the output another name"
             )));

@@ -157,7 +157,7 @@ fn png(stem: &str, svg: &str) -> Result<Vec<u8>, Failure> {
 
 /// [`outputs::check_distinct`] for a page and charts among other outputs.
 pub(crate) fn check_distinct(
-    inputs: &[&str],
+    inputs: &[String],
     others: &[(&str, Option<&str>)],
     report: Option<&str>,
     charts: Option<&str>,

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use fairer_nmf::{Progress, Stopping};
@@ -16,6 +16,9 @@ use crate::terminal;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// The bar that is on the terminal, so that a note does not run into it.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
 /// Listens for Ctrl-C (and a polite request to end): the first stops the work at its next
 /// iteration, the second the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
@@ -24,7 +27,12 @@ pub(crate) fn listen() -> Result<(), Failure> {
             outputs::remove_unfinished();
             std::process::exit(1);
         }
-        terminal::note("stopping at the next iteration; press Ctrl-C again to end at once");
+        let say =
+            || terminal::note("stopping at the next iteration; press Ctrl-C again to end at once");
+        match SHOWN.lock().ok().and_then(|shown| shown.clone()) {
+            Some(bar) => bar.suspend(say),
+            None => say(),
+        }
     })
     .map_err(|e| Failure::failed(format!("cannot listen for Ctrl-C: {e}")))
 }
@@ -46,6 +54,10 @@ impl Deadline {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 
+    fn left(&self) -> Option<Duration> {
+        self.0.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
     /// As [`Bar::observe`], and stops when the time is up.
     pub(crate) fn observe(&self, progress: &Progress<'_>, bar: &Bar) -> ControlFlow<()> {
         match self.passed() {
@@ -63,6 +75,8 @@ pub(crate) struct Bar {
     stage: Mutex<Stage>,
     /// Whether a stop reached work that has no use unless it is whole.
     cut_baselines: AtomicBool,
+    /// When fits and audits that share one time limit have to end.
+    deadline: OnceLock<Deadline>,
 }
 
 /// What the bar shows now.
@@ -94,12 +108,28 @@ impl Bar {
             true => ProgressDrawTarget::stderr_with_hz(10),
             false => ProgressDrawTarget::hidden(),
         };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(mut known) = SHOWN.lock() {
+            *known = shown.then(|| bar.clone());
+        }
         Self {
-            bar: ProgressBar::with_draw_target(None, target),
+            bar,
             chatty: !run.quiet,
             stage: Mutex::default(),
             cut_baselines: AtomicBool::new(false),
+            deadline: OnceLock::new(),
         }
+    }
+
+    /// From now on everything together has so much time: an audit is stopped when it is over,
+    /// and a fit asks for what is left of it.
+    pub(crate) fn limit(&self, limit: Option<Seconds>) {
+        self.deadline.get_or_init(|| Deadline::new(limit));
+    }
+
+    /// What is left of the time, where it is limited.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.deadline.get().and_then(Deadline::left)
     }
 
     /// The stage "reading".
@@ -163,7 +193,12 @@ impl Bar {
             Progress::Iteration { restart, restarts, iteration, worst_loss, .. } => {
                 self.iteration(restart, restarts, iteration, worst_loss);
             }
-            Progress::Audit { part, done, total } => self.counted(part.name(), done, total),
+            Progress::Audit { part, done, total } => {
+                if self.deadline.get().is_some_and(Deadline::passed) {
+                    return ControlFlow::Break(());
+                }
+                self.counted(part.name(), done, total);
+            }
         }
         if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -177,7 +212,7 @@ impl Bar {
         if stage.kind != Kind::Counted(what) {
             stage.kind = Kind::Counted(what);
             stage.since = Some(Instant::now());
-            self.bar.set_style(style("{spinner} [{bar:16}] {elapsed} {wide_msg}"));
+            self.bar.set_style(style("{spinner} [{bar:10}] {elapsed} {wide_msg}"));
             self.bar.set_length(total as u64);
             self.bar.enable_steady_tick(Duration::from_millis(100));
         }
@@ -185,12 +220,13 @@ impl Bar {
         let left = match done {
             0 => String::new(),
             _ => format!(
-                ", about {} left",
+                "about {} left, ",
                 terminal::duration(elapsed / done as f64 * total.saturating_sub(done) as f64)
             ),
         };
         self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{}{what} {done}/{total}{left}", stage.prefix));
+        // The time first, here too.
+        self.bar.set_message(format!("{}{left}{what} {done}/{total}", stage.prefix));
     }
 
     fn iteration(&self, restart: usize, restarts: usize, iteration: usize, worst_loss: f64) {
@@ -209,10 +245,11 @@ impl Bar {
             0 | 1 => String::new(),
             _ => format!("start {}/{restarts}, ", restart + 1),
         };
+        let left = stage.time_left(restarts);
+        // The time first: a narrow terminal cuts off the end.
         self.bar.set_message(format!(
-            "{}fit, {which}iteration {iteration}, worst loss {worst_loss:.4}{}",
-            stage.prefix,
-            stage.time_left(restarts)
+            "{}fit, {left}{which}iteration {iteration}, worst loss {worst_loss:.4}",
+            stage.prefix
         ));
     }
 
@@ -239,7 +276,7 @@ impl Stage {
         let by_time = limits
             .time_limit
             .map_or(f64::INFINITY, |limit| limit.saturating_sub(begin.elapsed()).as_secs_f64());
-        format!(", at most {} left", terminal::duration(by_iterations.min(by_time)))
+        format!("at most {} left, ", terminal::duration(by_iterations.min(by_time)))
     }
 }
 

@@ -238,7 +238,9 @@ fn npy_is_mapped_in_both_orders_and_converted_otherwise() {
     let double = ReadOptions { precision: Precision::F64, ..options() };
     let data = read(&fixture("fortran_f4.npy"), &double).unwrap();
     assert!(matches!(&data.matrix, Matrix::Dense(DenseMatrix::F64(a)) if *a == twelve()));
-    assert!(complaint(&fixture("one_dimension.npy"), &options()).contains("1 dimensions"));
+    assert!(
+        complaint(&fixture("one_dimension.npy"), &options()).contains("with 1 dimension: a matrix")
+    );
     assert!(complaint(&fixture("objects.npy"), &options()).contains("elements of type |O"));
     assert!(complaint(&fixture("c_f8.npy"), &by(&["sex"])).contains("`--groups FILE`"));
 }

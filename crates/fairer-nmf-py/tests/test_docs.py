@@ -2,9 +2,11 @@
 
 import doctest
 import importlib
+import importlib.metadata
 import inspect
 import pathlib
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -45,6 +47,27 @@ def test_tutorials_run(script, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "worst loss" in done.stdout
+
+
+def optional_packages():
+    """Packages that our extras bring, and a plain `pip install .` does not."""
+    requirements = importlib.metadata.requires("fairer-nmf") or []
+    name = re.compile(r"[A-Za-z0-9]+").match
+    always = {name(r)[0] for r in requirements if "extra ==" not in r}
+    return sorted({name(r)[0] for r in requirements} - always)
+
+
+def test_the_readme_runs_without_extras(tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    extras = optional_packages()
+    assert "matplotlib" in extras
+    absent = "".join(f"sys.modules[{package!r}] = None\n" for package in extras)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{absent}{code}"],
+        capture_output=True, text=True, timeout=300, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "female" in done.stdout
 
 
 def test_types_are_checked():

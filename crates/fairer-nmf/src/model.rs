@@ -110,7 +110,8 @@ impl std::fmt::Display for Warning {
             }
             Self::RankAboveGroup { rank, group, rows } => write!(
                 f,
-                "group '{group}' has {rows} rows and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error"
+                "group '{group}' has {rows} {} and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error",
+                if *rows == 1 { "row" } else { "rows" }
             ),
             Self::BaselinesCutShort => write!(
                 f,

@@ -61,7 +61,7 @@ pub(crate) struct SolverArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iter: u32,
 
-    /// Time at the most, baselines and comparison included: seconds, or as in 90s, 5m, 2h
+    /// Time at the most, baselines, comparison and audit included: seconds, or as in 90s, 5m, 2h
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<Seconds>,
 

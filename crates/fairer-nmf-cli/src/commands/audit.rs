@@ -31,8 +31,9 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf audit patients.csv --group-by sex --drop target --model m.safetensors
-  fairer-nmf audit patients.csv --group-by sex --drop target --components H.csv
+  fairer-nmf audit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --model m.safetensors
+  fairer-nmf audit X.npy --groups labels.txt --components H.npy
 
 A model of ours brings the scaling of its features along. A dictionary from elsewhere was most
 likely fitted to the numbers as they are, so --normalize is none for it unless you say
@@ -87,9 +88,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.common.run);
     let given = &args.dictionary;
     let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
-    let read = [&given.model, &given.components].into_iter().flatten();
-    let inputs: Vec<&str> = read.chain([&args.data.data]).map(String::as_str).collect();
-    pages::check_distinct(&inputs, &[("--json", args.common.json.as_deref())], report, charts)?;
+    let mut read = load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline));
+    read.extend([&given.model, &given.components].into_iter().flatten().cloned());
+    pages::check_distinct(&read, &[("--json", args.common.json.as_deref())], report, charts)?;
     let pages = Pages::claim(report, charts, args.common.force)?;
     let files = Files {
         pages,
@@ -162,6 +163,7 @@ fn measure<T: Element>(
     let parameters = parameters(args, &data, rank)?;
     bar.next_fit("", &parameters.stopping);
     let (wanted, seed) = (&parameters.baseline, parameters.seed);
+    bar.limit(args.common.solver.time_limit);
     let deadline = Deadline::new(args.common.solver.time_limit);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
     let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
@@ -296,7 +298,7 @@ fn outcome<T: Element>(
         seconds: Seconds::default(),
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
-        step_gap: None,
+        step_gap: model.and_then(|m| m.step_gap),
         global_bound: bound.value,
         groups: audit.groups.iter().enumerate().map(group).collect(),
         data: DataFacts {

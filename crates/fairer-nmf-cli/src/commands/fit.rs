@@ -23,7 +23,8 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf fit patients.csv --group-by sex --rank 5 --drop target,id --model m.safetensors
+  fairer-nmf fit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --rank 5 --model m.safetensors
   fairer-nmf fit posts.jsonl.gz --text text --group-by group --rank 6 --max-features 200 \\
       --stop-words english --json fit.json --report fit.html
   fairer-nmf fit X.npy --groups labels.txt --rank 10 --method mu
@@ -32,8 +33,8 @@ The table shows for every group: R-Error, the part of it that is lost; its basel
 dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
 difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
 
-Ctrl-C stops at the next iteration and writes --model and --json as they stand (exit code 1);
-a second Ctrl-C ends at once.")]
+Ctrl-C stops at the next iteration and writes --model and --json as they stand, but no --report
+and no --charts unless the fit was done (exit code 1); a second Ctrl-C ends at once.")]
 pub(crate) struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -89,6 +90,7 @@ fn fit_matrix<T: Element>(
     let parameters = parameters(args, &data, rank)?;
     outputs.reserve(rank, data.features(), data.groups().len())?;
     let compare = (!args.common.no_compare).then(|| meaning::update(args.common.solver.update));
+    bar.limit(args.common.solver.time_limit);
     let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
     bar.finish();
 
@@ -106,7 +108,9 @@ fn fit_matrix<T: Element>(
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
     let (mut written, pages) = outputs.write(&compared, &outcome)?;
     if progress::stopped() {
-        return fitting::stopped(&written);
+        let pages = [&args.common.report, &args.common.charts];
+        let missing: Vec<&str> = pages.into_iter().flatten().map(String::as_str).collect();
+        return fitting::stopped_without(&written, &missing);
     }
     if pages.are_wanted() {
         let title = format!("{} by group", report::short_name(loaded.dataset.path()));
@@ -215,7 +219,8 @@ impl Outputs {
     fn claim(args: &FitArgs) -> Result<Self, Failure> {
         let outputs = [("--model", args.model.as_deref()), ("--json", args.common.json.as_deref())];
         let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
-        pages::check_distinct(&[&args.data.data], &outputs, report, charts)?;
+        let read = load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline));
+        pages::check_distinct(&read, &outputs, report, charts)?;
         let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.common.force);
         let pages = Pages::claim(report, charts, args.common.force)?;
         Ok(Self { model: claim(0)?, json: claim(1)?, pages })

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::args::{DataArgs, GroupArgs, RunArgs};
 use crate::failure::Failure;
 use crate::input::{self, Dataset, DenseView, InputError, Matrix, Missing, ReadOptions};
-use crate::load::group_sizes;
+use crate::load::{self, group_sizes};
 use crate::meaning;
 use crate::outcome;
 use crate::outputs::{self, Output};
@@ -17,7 +17,7 @@ use crate::terminal::{self, BAD, GOOD, PLAIN, STRONG, Table, counted, styled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf inspect patients.csv --group-by sex
+  fairer-nmf inspect data/heart_disease.csv --group-by sex --drop disease --missing drop-rows
   fairer-nmf inspect X.npz --groups labels.npy --rank 20
 
 Exit code 0 if a fit with the same options would start, 2 if it would be refused. What is found
@@ -78,7 +78,8 @@ const MOST_LOOKS: usize = 20;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    outputs::check_distinct(&[&args.data.data], &[("--json", args.json.as_deref())])?;
+    let read = load::files_read(&args.data, Some(&args.groups), None);
+    outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);

@@ -36,8 +36,9 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   fairer-nmf demo
-  fairer-nmf inspect patients.csv --group-by sex
-  fairer-nmf fit patients.csv --group-by sex --rank 5 --drop target --model m.safetensors
+  fairer-nmf inspect data/heart_disease.csv --group-by sex --drop disease --missing drop-rows
+  fairer-nmf fit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --rank 5 --model m.safetensors
 
 Exit codes: 0 done (also where a fit did not converge, with a warning), 1 the run failed or
 was stopped, 2 the command or the input is wrong.";

@@ -26,7 +26,8 @@ use crate::terminal::{self, PLAIN, STRONG, Table, styled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf sweep patients.csv --group-by sex --drop target --ranks 1..10
+  fairer-nmf sweep data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
+      --ranks 1..10
   fairer-nmf sweep X.npz --groups y.txt --ranks 2,4,8 --methods standard,am --json s.json
 
 The worst loss of a rank is the largest mean loss of any group over the trials.
@@ -186,7 +187,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
     let json = [("--json", args.json.as_deref())];
-    pages::check_distinct(&[&args.data.data], &json, report, charts)?;
+    let read = load::files_read(&args.data, Some(&args.groups), Some(&args.baseline));
+    pages::check_distinct(&read, &json, report, charts)?;
     let pages = Pages::claim(report, charts, args.force)?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let loaded = load::load(&args.data, Some(&args.groups), &bar)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::outcome;
-use crate::outputs::Output;
+use crate::outputs::{self, Output};
 use crate::terminal::{self, PLAIN, STRONG, Table, styled};
 
 /// Show the strongest features of every topic of a model
@@ -72,6 +72,8 @@ pub(crate) fn strongest(model: &Model, top: usize) -> Vec<Topic> {
 }
 
 pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
+    let read = [args.model.clone()];
+    outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let model = load_model(&args.model)?;
     let topics = strongest(&model, args.top as usize);
     if let Some(path) = &args.json {

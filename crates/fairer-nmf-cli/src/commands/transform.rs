@@ -1,14 +1,16 @@
 //! `transform`: coordinates of new rows in a model's dictionary.
 
 use clap::Args;
-use fairer_nmf::{Element, Matrix, Model};
+use fairer_nmf::{Element, Error, Matrix, Model};
+use ndarray::{Array2, s};
 
 use super::topics::load_model;
 use crate::args::{DataArgs, RunArgs};
 use crate::export::{self, Kind};
 use crate::failure::Failure;
 use crate::features::load_for_model;
-use crate::load::{AnyMatrix, Loaded};
+use crate::fitting;
+use crate::load::{self, AnyMatrix, Loaded};
 use crate::outputs::{self, Output};
 use crate::progress::Bar;
 use crate::terminal::counted;
@@ -17,14 +19,15 @@ use crate::terminal::counted;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf transform new_patients.csv --model m.safetensors --drop sex,target -o W.csv
+  fairer-nmf transform data/heart_disease.csv --model m.safetensors --drop sex,disease \\
+      --missing drop-rows -o W.csv
   fairer-nmf transform X.npy --model m.safetensors -o W.npy
   fairer-nmf transform new_posts.jsonl --text body --model m.safetensors -o W.csv
 
 The columns must be the features of the model; their order does not matter. Every row gets its
 exact non-negative least squares coordinates, whatever its group. Where the model scaled its
 features, the data are scaled alike; where it was fitted to documents, new ones are cut into terms
-and weighed as those were.")]
+and weighed as those were. Ctrl-C ends it with nothing written (exit code 1).")]
 pub(crate) struct TransformArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -49,17 +52,17 @@ pub(crate) struct TransformArgs {
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let kind = Kind::of(&args.output)?;
-    let inputs = [args.data.data.as_str(), args.model.as_str()];
-    outputs::check_distinct(&inputs, &[("--output", Some(&args.output))])?;
+    let mut read = load::files_read(&args.data, None, None);
+    read.push(args.model.clone());
+    outputs::check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;
     let model = load_model(&args.model)?;
     let loaded = load_for_model(&model, &args.model, &args.data, None, &bar)?;
     let (rows, _) = loaded.dataset.matrix.shape();
     output.reserve(rows * model.rank() * 8)?;
-    bar.stage("solving");
     let content = match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => representation(&model, matrix, &loaded, kind)?,
-        AnyMatrix::F64(matrix) => representation(&model, matrix, &loaded, kind)?,
+        AnyMatrix::F32(_) => representation(&model, &loaded, single, kind, &bar)?,
+        AnyMatrix::F64(_) => representation(&model, &loaded, double, kind, &bar)?,
     };
     let shown = output.shown().to_owned();
     output.write(&content)?;
@@ -72,15 +75,54 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn representation<T: Element>(
+/// Rows between two looks at Ctrl-C: many enough that what a chunk costs beside its rows does not
+/// show, few enough that they are solved in a moment.
+const CHUNK: usize = 1 << 14;
+
+fn representation<'a, T: Element>(
     model: &Model,
-    matrix: Matrix<'_, T>,
-    loaded: &Loaded,
+    loaded: &'a Loaded,
+    typed: impl Fn(AnyMatrix<'a>) -> Option<Matrix<'a, T>>,
     kind: Kind,
+    bar: &Bar,
 ) -> Result<Vec<u8>, Failure> {
-    let w = model.transform(matrix).map_err(|e| loaded.explain(e))?;
+    let (rows, _) = loaded.dataset.matrix.shape();
+    let mut w = Array2::from_elem((rows, model.rank()), T::default());
+    for start in (0..rows).step_by(CHUNK) {
+        bar.counted("solving, rows", start, rows);
+        fitting::stopped(&[])?;
+        let chunk = start..rows.min(start + CHUNK);
+        let matrix = typed(loaded.rows(chunk.clone())?).expect("all rows have one number type");
+        let found = model.transform(matrix).map_err(|e| loaded.explain(further_on(e, start)))?;
+        w.slice_mut(s![chunk, ..]).assign(&found);
+    }
+    fitting::stopped(&[])?;
     Ok(match kind {
         Kind::Csv => export::write_csv(w.view()),
         Kind::Npy => export::npy(w.view()),
     })
+}
+
+/// An error of a chunk that begins at row `start`.
+fn further_on(error: Error, start: usize) -> Error {
+    match error {
+        Error::BadEntry { row, column, value } => {
+            Error::BadEntry { row: row + start, column, value }
+        }
+        other => other,
+    }
+}
+
+fn single(matrix: AnyMatrix<'_>) -> Option<Matrix<'_, f32>> {
+    match matrix {
+        AnyMatrix::F32(matrix) => Some(matrix),
+        AnyMatrix::F64(_) => None,
+    }
+}
+
+fn double(matrix: AnyMatrix<'_>) -> Option<Matrix<'_, f64>> {
+    match matrix {
+        AnyMatrix::F64(matrix) => Some(matrix),
+        AnyMatrix::F32(_) => None,
+    }
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::error::InputError;
 use super::plan::{Plan, Role};
+use super::source::check_encoding;
 use super::table::{Number, Part, Sink, Table};
 use super::text;
 
@@ -32,6 +33,7 @@ fn parse_in_chunks<T: Number>(
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
     chunk_bytes: usize,
 ) -> Result<Table<T>, InputError> {
+    check_encoding(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = Header::read(path, bytes, delimiter)?;
     let mut plan = planner(header.names)?;

@@ -177,7 +177,11 @@ pub(crate) fn closest(name: &str, names: &[String]) -> Option<String> {
             (strsim::damerau_levenshtein(&wanted, &lower), candidate)
         })
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= 1.max(candidate.chars().count() / 2))
+        .filter(|(distance, candidate)| {
+            let length = candidate.chars().count();
+            // Two names with no letter in common are as far apart as the longer one is long.
+            *distance <= 1.max(length / 2) && *distance < length.max(wanted.chars().count())
+        })
         .map(|(_, candidate)| candidate.clone())
 }
 
@@ -247,6 +251,9 @@ mod tests {
         assert_eq!(closest("Sex", &names).as_deref(), Some("sex"));
         assert_eq!(closest("chlo", &names).as_deref(), Some("chol"));
         assert_eq!(closest("postcode", &names), None);
+        assert_eq!(closest("g", &["x".into(), "y".into()]), None);
+        assert_eq!(closest("gg", &["x".into(), "g".into()]).as_deref(), Some("g"));
+        assert_eq!(closest("G", &["x".into(), "g".into()]).as_deref(), Some("g"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::error::InputError;
 use super::plan::{Plan, Role};
+use super::source::check_encoding;
 use super::table::{Number, Sink, Table};
 
 /// Parses JSON lines; `planner` turns the column names into roles.
@@ -20,6 +21,7 @@ pub(crate) fn parse<T: Number>(
     bytes: &[u8],
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
+    check_encoding(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let objects = || {
         let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));

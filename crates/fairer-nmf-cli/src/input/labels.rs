@@ -3,7 +3,7 @@
 use super::error::InputError;
 use super::options::{Format, GroupsSource};
 use super::plan::Plan;
-use super::source::Source;
+use super::source::{Source, check_encoding};
 use super::{delimited, jsonl, npy, npz, text};
 
 /// Reads one label (or name) a line, or a column; `option` is how the user asked for it.
@@ -76,6 +76,7 @@ fn which_column(path: &str, option: &str) -> InputError {
 
 /// The lines of a text file; only the end of the file may be blank.
 pub(crate) fn lines(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError> {
+    check_encoding(path, bytes)?;
     let text = text::decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     let lines: Vec<String> = text.trim_end().lines().map(|line| line.trim().to_string()).collect();
     match lines.iter().position(String::is_empty) {

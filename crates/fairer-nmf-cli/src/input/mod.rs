@@ -32,8 +32,8 @@ pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions}
 
 pub(crate) use error::closest as closest_name;
 pub(crate) use labels::read as read_names;
+pub(crate) use options::split_member;
 
-use options::split_member;
 use plan::Plan;
 use source::Source;
 use table::Number;

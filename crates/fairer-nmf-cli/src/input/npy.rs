@@ -196,7 +196,10 @@ impl Header {
             }),
             _ => Err(InputError::Unsupported {
                 path: path.into(),
-                what: format!("an array with {} dimensions", self.shape.len()),
+                what: match self.shape.len() {
+                    1 => "an array with 1 dimension".into(),
+                    n => format!("an array with {n} dimensions"),
+                },
                 fix: "a matrix with two, samples × features, is expected".into(),
             }),
         }

@@ -67,6 +67,18 @@ pub(crate) fn map(path: &str) -> Result<Source, InputError> {
     Ok(Source::Memory(bytes))
 }
 
+/// Refuses what Windows programs call Unicode, which would be read as garbage.
+pub(crate) fn check_encoding(path: &str, bytes: &[u8]) -> Result<(), InputError> {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(InputError::Unsupported {
+            path: path.into(),
+            what: "UTF-16 text".into(),
+            fix: "save it as UTF-8".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn unpack(mut decoder: impl Read, path: &str, kind: &str) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     decoder.read_to_end(&mut bytes).map_err(|e| {

@@ -49,6 +49,11 @@ pub(crate) struct Settings<'a> {
     pub quiet: bool,
 }
 
+/// The comparison with the paper, for people.
+const PAGE: &str = "reproduction.html";
+/// The same in tables.
+const TABLES: &str = "reproduction.md";
+
 /// What is said where the posts are needed and were not given.
 const NO_POSTS: &str = "20 Newsgroups is skipped: get 20news-bydate.tar.gz from http://qwone.com/~jason/20Newsgroups/ and pass it (or the folder it unpacks into) with --data";
 
@@ -102,12 +107,12 @@ fn write(settings: &Settings<'_>, store: &Store, notes: &[String]) -> Result<(),
         notes,
         settings,
     });
-    put(settings.out, "reproduction.html", page.as_bytes())?;
+    put(settings.out, PAGE, page.as_bytes())?;
     let tables = tables::render(&ours, &paper, &findings, &curves);
-    put(settings.out, "reproduction.md", tables.as_bytes())?;
+    put(settings.out, TABLES, tables.as_bytes())?;
     if !settings.quiet {
         terminal::print(&claims::summary(&findings))?;
-        let page = settings.out.join("reproduction.html");
+        let page = settings.out.join(PAGE);
         terminal::print(&format!("\nThe whole comparison: {}\n", page.display()))?;
     }
     Ok(())

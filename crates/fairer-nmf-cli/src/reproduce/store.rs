@@ -5,8 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::put;
 use super::sets::{SETS, Set};
+use super::{convergence, put};
 use crate::failure::Failure;
 
 pub(super) const RESULTS: &str = "results.csv";
@@ -38,7 +38,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the folder; half a trial, left by a run that was killed, is dropped.
+    /// Opens the folder; half a trial, left by a run that was killed, is dropped. What is not
+    /// ours is left alone.
     pub(super) fn open(folder: &Path, seed: u64) -> Result<Self, Failure> {
         check_seed(folder, seed)?;
         let path = folder.join(RESULTS);
@@ -47,6 +48,10 @@ impl Store {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(e) => return Err(failed(&path, &e)),
         };
+        // A header is written whole, so that a file with another one is somebody else's.
+        if text.lines().next().is_some_and(|first| first != HEADER) {
+            return Err(foreign(folder, RESULTS));
+        }
         let read: Vec<Row> = text.lines().filter_map(parse).collect();
         let mut done = BTreeSet::new();
         for set in &SETS {
@@ -118,20 +123,49 @@ fn parse(line: &str) -> Option<Row> {
     })
 }
 
+/// The file of the seed is also the mark of a folder that is ours: a new one gets it.
 fn check_seed(folder: &Path, seed: u64) -> Result<(), Failure> {
     let path = folder.join(SEED);
     match std::fs::read_to_string(&path) {
-        Ok(text) if text.trim() == seed.to_string() => Ok(()),
-        Ok(text) => Err(Failure::wrong(format!(
-            "{} holds results of --seed {}: pass that seed to go on, or another folder",
-            folder.display(),
-            text.trim()
-        ))),
+        Ok(text) => match text.trim().parse::<u64>() {
+            Ok(found) if found == seed => Ok(()),
+            Ok(found) => Err(Failure::wrong(format!(
+                "{} holds results of --seed {found}: pass that seed to go on, or another folder",
+                folder.display(),
+            ))),
+            Err(_) => Err(foreign(folder, SEED)),
+        },
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            if let Some(name) = would_be_replaced(folder).map_err(|e| failed(folder, &e))? {
+                return Err(foreign(folder, &name));
+            }
             put(folder, SEED, format!("{seed}\n").as_bytes())
         }
         Err(e) => Err(failed(&path, &e)),
     }
+}
+
+/// A file with a name that this command writes, the first by the alphabet.
+fn would_be_replaced(folder: &Path) -> std::io::Result<Option<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    let figure = |name: &str| {
+        let of_a_set =
+            |set: &Set| name.strip_prefix(set.key).is_some_and(|rest| rest.starts_with('-'));
+        (name.ends_with(".svg") || name.ends_with(".png")) && SETS.iter().any(of_a_set)
+    };
+    let ours = [RESULTS, convergence::FILE, super::PAGE, super::TABLES];
+    Ok(names.into_iter().find(|name| ours.contains(&name.as_str()) || figure(name)))
+}
+
+fn foreign(folder: &Path, name: &str) -> Failure {
+    Failure::wrong(format!(
+        "{} is not of an earlier run of this command and would be replaced: give another folder with --out",
+        folder.join(name).display()
+    ))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {

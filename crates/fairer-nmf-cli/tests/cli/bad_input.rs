@@ -76,6 +76,50 @@ fn a_group_column_that_does_not_exist() {
 }
 
 #[test]
+fn a_name_of_one_letter_is_no_slip_of_another() {
+    let place = Place::with("a.csv", "x,y\n1,2\n3,4\n");
+    place.refused(&fit("a.csv"), "a.csv has no column `g` (--group-by); its columns are `x`, `y`");
+}
+
+#[test]
+fn utf_16() {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    let place = Place::with("a.csv", utf_16("g,x\na,1\nb,2\n"));
+    place.refused(&fit("a.csv"), "a.csv holds UTF-16 text: save it as UTF-8");
+    place.write("a.jsonl", utf_16("{\"g\":\"a\",\"x\":1}\n"));
+    place.refused(&fit("a.jsonl"), "a.jsonl holds UTF-16 text: save it as UTF-8");
+    place.write("b.csv", "x\n1\n2\n");
+    place.write("labels.txt", utf_16("a\nb\n"));
+    place.refused(
+        &["fit", "b.csv", "--groups", "labels.txt", "--rank", "1"],
+        "labels.txt holds UTF-16 text: save it as UTF-8",
+    );
+}
+
+#[test]
+fn dictionaries_without_a_header_or_with_bad_entries() {
+    let place = Place::with("a.csv", small_csv(','));
+    let audit = ["audit", "a.csv", "--group-by", "g", "--components", "H.csv"];
+    place.write("H.csv", "0.5,0.25,0.125,1\n1,2,3,4\n");
+    place.refused(
+        &audit,
+        "H.csv has no header, for its first line holds only numbers: put a line with the names of the 4 features before it",
+    );
+    place.write("H.csv", "w,x,y,z\n1,2,-1e-9,4\n");
+    place.refused(
+        &audit,
+        "H.csv, line 2, column `y`: -0.000000001 is not a number ≥ 0, as entries of a dictionary must be: set tiny negative entries to zero first",
+    );
+    place.write("H.csv", "w,x,y,z\n1,2,-0.23,4\n");
+    place.refused(
+        &audit,
+        "H.csv, line 2, column `y`: -0.23 is not a number ≥ 0, as entries of a dictionary must be: give one that a non-negative factorisation made",
+    );
+}
+
+#[test]
 fn no_groups() {
     let place = Place::with("a.csv", "x,y\n1,2\n3,4\n");
     place.refused(
@@ -100,6 +144,10 @@ fn a_rank_larger_than_a_group() {
     );
     let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "4", "--allow-small-groups"]);
     assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+    place.write("one.csv", small_csv(',') + "c,1,2,3,4\n");
+    let ran =
+        place.ok(&["fit", "one.csv", "--group-by", "g", "--rank", "2", "--allow-small-groups"]);
+    assert!(ran.err.contains("warning: group 'c' has 1 row and the rank is 2"), "{}", ran.err);
 }
 
 #[test]

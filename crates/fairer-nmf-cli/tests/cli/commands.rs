@@ -69,6 +69,78 @@ fn fit_writes_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
+fn the_time_limit_covers_the_audit() {
+    let place = Place::new();
+    // Refits that would take days.
+    let endless = ["--draws", "50", "--permutations", "50", "--refit", "1000000000"];
+    let limited = |command: &str, more: &[&str]| {
+        let mut run = place.command();
+        run.args([command, HEART]).args(BY_SEX).args(["--time-limit", "4", "--baseline-runs", "1"]);
+        // So that a limit that is not kept fails, instead of running on.
+        ran(run.args(endless).args(more).timeout(std::time::Duration::from_secs(200)))
+    };
+    let fitted = limited("fit", &["--rank", "2", "--report", "t.html", "--model", "m.safetensors"]);
+    assert_eq!(fitted.code, 0, "{}", fitted.err);
+    let warning = "the time limit ended the audit before it was done: it has no ";
+    assert!(fitted.err.contains(&format!("warning: {warning}")), "{}", fitted.err);
+    assert!(fitted.err.contains("; raise --time-limit\n"), "{}", fitted.err);
+    let page = place.read("t.html");
+    assert!(page.contains(warning) && page.contains("What are the topics?"));
+
+    let audited = limited("audit", &["--model", "m.safetensors", "--json", "a.json"]);
+    assert_eq!(audited.code, 0, "{}", audited.err);
+    let json = place.json("a.json");
+    let unfinished = json["audit"]["unfinished"].as_array().unwrap();
+    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(json["warnings"].to_string().contains(warning), "{}", json["warnings"]);
+}
+
+#[test]
+fn an_audit_of_a_model_tells_the_gap_that_the_model_stores() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "2", "--model", "m.safetensors", "--json", "f.json"]);
+    place.heart("audit", &["--model", "m.safetensors", "--json", "a.json"]);
+    let gap = number(&place.json("f.json")["step_gap"]);
+    assert_eq!(number(&place.json("a.json")["step_gap"]), gap);
+}
+
+#[test]
+fn transform_in_chunks_gives_every_row_its_own_coordinates() {
+    let place = Place::with("a.csv", small_csv(','));
+    place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
+    let transform = |file, out| {
+        let options = ["--model", "m.safetensors", "--drop", "g", "-o", out];
+        place.run(&[&["transform", file][..], &options].concat())
+    };
+    assert_eq!(transform("a.csv", "W.csv").code, 0);
+    let (table, w) = (small_csv(','), place.read("W.csv"));
+    let body = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    // Seven rows over and over are more than two chunks.
+    const TIMES: usize = 5_000;
+    let long = format!("g,w,x,y,z\n{}", body(&table).repeat(TIMES));
+    place.write("long.csv", &long);
+    assert_eq!(transform("long.csv", "long-W.csv").code, 0);
+    let numbers = |text: &str| -> Vec<f64> {
+        body(text)
+            .split([',', '\n'])
+            .filter(|c| !c.is_empty())
+            .map(|c| c.parse().unwrap())
+            .collect()
+    };
+    let (one, all) = (numbers(&w), numbers(&place.read("long-W.csv")));
+    assert_eq!(all.len(), TIMES * one.len());
+    for (at, value) in all.iter().enumerate() {
+        assert!((value - one[at % one.len()]).abs() < 1e-9, "entry {at}");
+    }
+    // A bad cell in a later chunk keeps its line.
+    place.write("bad.csv", format!("{long}a,1,2,-3,4\n"));
+    let ran = transform("bad.csv", "bad-W.csv");
+    let line = 7 * TIMES + 2;
+    assert!(ran.err.contains(&format!("bad.csv, line {line}, column `y`: -3")), "{}", ran.err);
+    assert_eq!(ran.code, 2);
+}
+
+#[test]
 fn without_comparison_the_standard_fields_are_left_out() {
     let ran = Place::new().heart("fit", &["--rank", "2", "--no-compare", "--json", "-"]);
     assert_eq!(ran.code, 0);

@@ -1,10 +1,13 @@
 //! A real SIGINT to real, long runs.
 #![cfg(unix)]
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{BY_SEX, HEART, Place};
+use crate::support::{BY_SEX, HEART, Place, small_csv};
 
 /// A fit that would take days: multiplicative updates never stand still.
 fn long_fit(place: &Place, more: &[&str]) -> Child {
@@ -65,6 +68,93 @@ fn the_first_ctrl_c_stops_and_writes_what_there_is() {
     assert!(json["worst_loss"].is_number());
     assert!(place.ok(&["topics", "m.safetensors"]).out.contains("Topic 3"));
     assert_eq!(place.files(), ["fit.json", "long.csv", "m.safetensors"]);
+}
+
+#[test]
+fn a_stop_says_which_files_were_not_written() {
+    let place = Place::new();
+    let wanted = ["--json", "fit.json", "--report", "r.html", "--charts", "charts"];
+    let child = long_fit(&place, &wanted);
+    std::thread::sleep(Duration::from_secs(3));
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.ends_with("error: stopped; wrote fit.json, but not r.html, charts\n"), "{err}");
+    assert_eq!(place.files(), ["fit.json", "long.csv"]);
+}
+
+#[test]
+fn transform_stops_between_chunks_and_writes_nothing() {
+    let place = Place::with("a.csv", small_csv(','));
+    place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+        .args(["transform", "-", "--drop", "g", "--model", "m.safetensors", "-o", "W.csv"])
+        .current_dir(place.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It waits for the end of its input, so that the stop is there before the first chunk.
+    std::thread::sleep(Duration::from_secs(2));
+    interrupt(&child);
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    err.read_line(&mut first).unwrap();
+    assert!(first.starts_with("note: stopping at the next iteration"), "{first}");
+    child.stdin.take().unwrap().write_all(small_csv(',').as_bytes()).unwrap();
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "error: stopped; nothing was written\n");
+    assert_eq!(end(child).status.code(), Some(1));
+    assert_eq!(place.files(), ["a.csv", "m.safetensors"]);
+}
+
+#[test]
+fn reproduce_goes_on_after_a_stop() {
+    let place = Place::new();
+    let reproduce = |trials| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
+        command
+            .args(["reproduce", "heart-disease", "--quick", "--out", "r", "--threads", "1"])
+            .args(["--trials", trials])
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    // Two groups: sixteen lines a trial, and ranks 2, 5 and 10.
+    const LINES: usize = 16;
+    let lines = || match place.has("r/results.csv") {
+        true => place.read("r/results.csv").lines().count(),
+        false => 0,
+    };
+    let child = reproduce("100000");
+    let start = Instant::now();
+    while lines() <= 3 * LINES && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    interrupt(&child);
+    let output = end(child);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        err.ends_with(
+            "error: stopped; what was finished is kept in r: the same command goes on from there\n"
+        ),
+        "{err}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!place.has("r/reproduction.html"));
+    let kept = place.read("r/results.csv");
+    assert_eq!((kept.lines().count() - 1) % LINES, 0, "no trial is there by halves");
+
+    // One more trial than was begun.
+    let trials = (kept.lines().count() - 1) / LINES / 3 + 2;
+    let output = end(reproduce(&trials.to_string()));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let whole = place.read("r/results.csv");
+    assert!(whole.starts_with(&kept), "what was finished is kept as it was");
+    assert_eq!(whole.lines().count(), 1 + trials * 3 * LINES);
+    assert!(place.has("r/reproduction.html"));
 }
 
 #[test]
@@ -148,6 +238,51 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
     assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
     assert!(json["audit"]["permutation_refit"].is_null() && json["worst_loss"].is_number());
+}
+
+/// A terminal of 80 columns: the end that we read, and the end of the program.
+fn terminal() -> (File, OwnedFd) {
+    let (mut ours, mut theirs) = (0, 0);
+    let mut size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let nothing = std::ptr::null_mut();
+    // SAFETY: the pointers are to live variables, or null where nothing is wanted.
+    let made =
+        unsafe { libc::openpty(&mut ours, &mut theirs, nothing, std::ptr::null_mut(), &mut size) };
+    assert_eq!(made, 0);
+    // SAFETY: both were just opened, and nobody else has them.
+    unsafe { (File::from(OwnedFd::from_raw_fd(ours)), OwnedFd::from_raw_fd(theirs)) }
+}
+
+#[test]
+fn a_narrow_terminal_shows_the_time_left_and_the_note_on_its_own() {
+    let (mut screen, theirs) = terminal();
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+        .args(["sweep", HEART])
+        .args(BY_SEX)
+        .args(["--ranks", "9..10", "--trials", "1000", "--methods", "mu"])
+        .env("NO_COLOR", "1")
+        .stdout(Stdio::null())
+        .stderr(theirs)
+        .spawn()
+        .unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut seen = Vec::new();
+        // A terminal whose other end is closed gives an error in place of an end.
+        let _ = screen.read_to_end(&mut seen);
+        String::from_utf8_lossy(&seen).into_owned()
+    });
+    std::thread::sleep(Duration::from_secs(4));
+    interrupt(&child);
+    assert_eq!(end(child).status.code(), Some(1));
+    let seen = reader.join().unwrap();
+    let lines: Vec<&str> = seen.split('\r').map(|l| l.trim_start_matches("\x1b[2K")).collect();
+    let fits: Vec<_> = lines.iter().filter(|line| line.contains(": fit, ")).collect();
+    assert!(!fits.is_empty(), "{seen}");
+    for line in fits {
+        assert!(line.contains(" left, "), "{line}");
+    }
+    let note = lines.iter().find(|line| line.contains("stopping at the next")).unwrap();
+    assert!(note.starts_with("note: "), "{note}");
 }
 
 #[test]

@@ -43,6 +43,55 @@ fn outputs_and_inputs_are_different_files() {
     assert_eq!(place.files(), ["a.csv"]);
 }
 
+/// Every option that names something to read.
+#[test]
+fn force_does_not_reach_anything_that_is_read() {
+    let place = place();
+    place.write("xy.csv", "x,y\n1,2\n3,4\n");
+    place.write("lab.txt", "a\nb\n");
+    place.write("lab.csv", "who\na\nb\n");
+    place.write("b.csv", "group,baseline_error\na,0\nb,0\n");
+    place.write("words.txt", "the\n");
+    place.write("terms.txt", "one\ntwo\n");
+    place.write("posts.csv", "g,t\na,one two\nb,two one one\n");
+    place.write("X.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
+    place.write("H.csv", "w,x,y,z\n1,1,1,1\n");
+    place.ok(&fit(&["--model", "m.safetensors"]));
+    let contents = || -> Vec<(String, Vec<u8>)> {
+        let read = |name: String| (name.clone(), std::fs::read(place.path().join(name)).unwrap());
+        place.files().into_iter().map(read).collect()
+    };
+    let before = contents();
+    let by_file = |labels| ["fit", "xy.csv", "--groups", labels, "--rank", "1"];
+    let posts = ["fit", "posts.csv", "--text", "t", "--group-by", "g", "--rank", "1"];
+    let matrix = ["fit", "X.mtx", "--groups", "lab.txt", "--rank", "1"];
+    let audit = ["audit", "a.csv", "--group-by", "g"];
+    let cases: [(Vec<&str>, &str, &str); 11] = [
+        (by_file("lab.txt").to_vec(), "--json", "lab.txt"),
+        (by_file("lab.csv:who").to_vec(), "--json", "lab.csv"),
+        (fit(&["--baseline", "b.csv"]), "--report", "b.csv"),
+        ([&posts[..], &["--stop-words", "words.txt"]].concat(), "--model", "words.txt"),
+        ([&posts[..], &["--vocabulary", "terms.txt"]].concat(), "--json", "terms.txt"),
+        ([&matrix[..], &["--feature-names", "words.txt"]].concat(), "--json", "words.txt"),
+        (
+            [&audit[..], &["--components", "H.csv", "--baseline", "b.csv"]].concat(),
+            "--json",
+            "b.csv",
+        ),
+        ([&audit[..], &["--components", "H.csv"]].concat(), "--json", "H.csv"),
+        (vec!["sweep", "xy.csv", "--groups", "lab.txt", "--ranks", "1"], "--json", "lab.txt"),
+        (vec!["inspect", "xy.csv", "--groups", "lab.txt"], "--json", "lab.txt"),
+        (vec!["topics", "m.safetensors"], "--json", "m.safetensors"),
+    ];
+    for (command, option, file) in cases {
+        place.refused(
+            &[&command[..], &[option, file, "--force"]].concat(),
+            &format!("{option} {file} is also read: give the output another name"),
+        );
+    }
+    assert_eq!(contents(), before);
+}
+
 #[test]
 fn a_place_that_cannot_be_written_is_found_before_the_fit() {
     let place = place();

@@ -1,8 +1,8 @@
 //! The paper's experiments, a few of them, end to end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::Place;
+use crate::support::{Place, shared};
 
 /// Values per data set, method, metric, group and rank, one per trial.
 type Values = BTreeMap<(String, String, String, String, usize), Vec<f64>>;
@@ -97,6 +97,35 @@ fn a_second_run_goes_on_where_the_first_ended() {
 }
 
 #[test]
+fn files_of_others_are_left_alone() {
+    let run = ["reproduce", "heart-disease", "--quick", "--trials", "1", "--out", "f"];
+    let names =
+        ["results.csv", "convergence.csv", "reproduction.html", "reproduction.md", "hd-time.svg"];
+    for name in names {
+        let place = Place::new();
+        std::fs::create_dir(place.path().join("f")).unwrap();
+        place.write(&format!("f/{name}"), "my,own\n1,2\n");
+        place.refused(
+            &run,
+            &format!("f/{name} is not of an earlier run of this command and would be replaced: give another folder with --out"),
+        );
+        assert_eq!(place.read(&format!("f/{name}")), "my,own\n1,2\n");
+        let inside = std::fs::read_dir(place.path().join("f")).unwrap().count();
+        assert_eq!(inside, 1, "{name}: nothing is added to a folder that is not ours");
+    }
+    // Our mark does not make a table of another kind ours.
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("f")).unwrap();
+    place.write("f/seed.txt", "0\n");
+    place.write("f/results.csv", "my,own\n1,2\n");
+    assert_eq!(place.run(&run).code, 2);
+    assert_eq!(place.read("f/results.csv"), "my,own\n1,2\n");
+    place.write("f/seed.txt", "a note of mine");
+    assert_eq!(place.run(&run).code, 2);
+    assert_eq!(place.read("f/seed.txt"), "a note of mine");
+}
+
+#[test]
 fn convergence_favours_the_decaying_step() {
     let place = Place::new();
     let ran = place.ok(&["reproduce", "convergence", "--quick", "--out", "r"]);
@@ -106,6 +135,33 @@ fn convergence_favours_the_decaying_step() {
     assert_eq!(place.read("r/convergence.csv").lines().count(), 10_001);
     place.has_chart("r/ortho1-convergence");
     place.has_chart("r/ortho2-convergence");
+}
+
+#[test]
+fn newsgroups_run_from_the_archive() {
+    let Some(posts) = shared("20newsgroups/20news-bydate-train.tar.gz") else { return };
+    let place = Place::new();
+    let run = ["reproduce", "20-newsgroups", "--quick", "--trials", "1", "--out", "r"];
+    let ran = place.ok(&[&run[..], &["--data", &posts]].concat());
+    assert!(!ran.err.contains("skipped"), "{}", ran.err);
+    let values = values(&place.read("r/results.csv"));
+    let ranks: BTreeSet<usize> = values.keys().map(|key| key.4).collect();
+    let groups: BTreeSet<&str> =
+        values.keys().map(|key| key.3.as_str()).filter(|g| *g != "all").collect();
+    assert_eq!(groups.len(), 6, "{groups:?}");
+    for rank in ranks {
+        let worst = |method| {
+            let losses = groups.iter().map(|group| mean(&values, "20n", method, group, rank));
+            losses.fold(f64::MIN, f64::max)
+        };
+        let (am, standard) = (worst("fairer_am"), worst("standard"));
+        assert!(am <= standard, "rank {rank}: AM {am}, standard {standard}");
+    }
+    for figure in ["standard-error", "standard-loss", "fairer-error", "fairer-loss", "time"] {
+        place.has_chart(&format!("r/20n-{figure}"));
+    }
+    let page = place.read("r/reproduction.html");
+    assert!(page.contains("20 Newsgroups") && !page.contains("20 Newsgroups is skipped"));
 }
 
 #[test]
