@@ -43,12 +43,15 @@ pub(crate) fn fit_fairer<T: Element>(
     baselines: &[f64],
     bar: &Bar,
 ) -> Result<Option<Fit<T>>, Failure> {
-    let parameters = Parameters {
+    let mut parameters = Parameters {
         method: Method::am(),
         baseline: Baseline::Given { errors: baselines.to_vec() },
         bound: false,
         ..parameters.clone()
     };
+    if let Some(left) = bar.time_left() {
+        parameters.stopping.time_limit = Some(left);
+    }
     bar.next_fit("Fairer-NMF: ", &parameters.stopping);
     let fitted = fit(data, &parameters, &|p| bar.observe(p))?;
     Ok(Some(fitted).filter(|f| f.model.status != Status::Stopped))

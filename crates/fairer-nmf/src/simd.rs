@@ -83,24 +83,6 @@ pub(crate) fn level() -> Level {
     detected
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::Level;
-    use std::cell::Cell;
-
-    thread_local! {
-        pub static LIMIT: Cell<Level> = const { Cell::new(Level::Wide) };
-    }
-
-    /// Runs `check` with each body that this machine can run; on this thread only.
-    pub fn at_every_level(check: impl Fn()) {
-        for level in [Level::Base, Level::Middle, Level::Wide] {
-            LIMIT.set(level);
-            check();
-        }
-    }
-}
-
 /// Defines `fn name(args)` from one body, compiled for AVX-512, for AVX2 and for the baseline.
 /// The body sees the constants `FMA`, whether [`fused`] is one instruction, and `WIDE`, whether there
 /// are 32 registers of 64 bytes (else the equivalent of 8 or fewer).
@@ -157,3 +139,21 @@ macro_rules! for_width {
 }
 
 pub(crate) use {for_width, vectorised};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::Level;
+    use std::cell::Cell;
+
+    thread_local! {
+        pub static LIMIT: Cell<Level> = const { Cell::new(Level::Wide) };
+    }
+
+    /// Runs `check` with each body that this machine can run; on this thread only.
+    pub fn at_every_level(check: impl Fn()) {
+        for level in [Level::Base, Level::Middle, Level::Wide] {
+            LIMIT.set(level);
+            check();
+        }
+    }
+}

@@ -246,8 +246,9 @@ fn terminal() -> (File, OwnedFd) {
     let mut size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let nothing = std::ptr::null_mut();
     // SAFETY: the pointers are to live variables, or null where nothing is wanted.
-    let made =
-        unsafe { libc::openpty(&mut ours, &mut theirs, nothing, std::ptr::null_mut(), &mut size) };
+    let made = unsafe {
+        libc::openpty(&mut ours, &mut theirs, nothing, std::ptr::null_mut(), &raw mut size)
+    };
     assert_eq!(made, 0);
     // SAFETY: both were just opened, and nobody else has them.
     unsafe { (File::from(OwnedFd::from_raw_fd(ours)), OwnedFd::from_raw_fd(theirs)) }
