@@ -108,7 +108,7 @@ pub struct Parameters {
     #[serde(default)]
     pub start_weights: StartWeights,
     /// Number of restarts; the run with the lowest worst loss is kept (standard NMF: the lowest
-    /// total error). The default, 4, was measured: see docs/cells.md.
+    /// total error). docs/cells.md has one start beside the default, 4.
     pub n_init: usize,
     /// Where the E_ℓ come from.
     pub baseline: Baseline,

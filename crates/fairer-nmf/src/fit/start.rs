@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Init {
-    /// The measured best.
+    /// The library's choice; at present as [`Init::Random`]: with the soft beginning of the AM scheme
+    /// and restarts, random factors do as well as what else was tried.
     Auto,
     /// W and H uniform on [0, 1), as in the paper.
     Random,
