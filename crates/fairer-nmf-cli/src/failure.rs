@@ -48,9 +48,12 @@ impl From<InputError> for Failure {
 }
 
 /// What the library refuses is wrong input: it fails at nothing else but writing, which the
-/// caller maps.
+/// caller maps, and at being stopped.
 impl From<fairer_nmf::Error> for Failure {
     fn from(error: fairer_nmf::Error) -> Self {
-        Self::wrong(error)
+        match error {
+            fairer_nmf::Error::Stopped => Self::failed("stopped; nothing was written"),
+            error => Self::wrong(error),
+        }
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use fairer_nmf::{
-    Baseline, Element, Fit, GroupBaseline, GroupedData, Method, Parameters, Status, Update,
-    Warning, fit,
+    Baseline, Element, Fit, GroupBaseline, GroupedData, Method, Observer, Parameters, Status,
+    Update, Warning, estimate_baselines, fit,
 };
 
 use crate::failure::Failure;
@@ -102,6 +102,20 @@ pub(crate) fn fit_standard<T: Element>(
         parameters.stopping.time_limit = Some(left);
     }
     Ok(fit(data, &parameters, &|p| bar.observe(p))?)
+}
+
+/// The baselines of a trial; none where a stop left a group without.
+pub(crate) fn trial_baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    baseline: &Baseline,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Option<Vec<GroupBaseline>>, Failure> {
+    match estimate_baselines(data, rank, baseline, seed, observer) {
+        Err(fairer_nmf::Error::Stopped) => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }
 
 /// A sentence where a fit did not converge.

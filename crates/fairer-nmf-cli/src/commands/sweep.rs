@@ -1,9 +1,7 @@
 //! `sweep`: losses over ranks, methods and trials.
 
 use clap::Args;
-use fairer_nmf::{
-    Baseline, Element, GroupedData, Matrix, Method, Parameters, Status, estimate_baselines, fit,
-};
+use fairer_nmf::{Baseline, Element, GroupedData, Matrix, Method, Parameters, Status, fit};
 use serde::Serialize;
 
 use crate::args::{
@@ -12,7 +10,7 @@ use crate::args::{
 };
 use crate::export;
 use crate::failure::Failure;
-use crate::fitting;
+use crate::fitting::{self, trial_baselines};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome;
@@ -301,7 +299,9 @@ fn one_trial<T: Element>(
     let seed = plan.parameters.seed.wrapping_add(trial as u64);
     bar.next_fit(prefix, &plan.parameters.stopping);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
-    let baselines = estimate_baselines(data, rank, &plan.baseline, seed, &observer)?;
+    let Some(baselines) = trial_baselines(data, rank, &plan.baseline, seed, &observer)? else {
+        return Ok(Vec::new());
+    };
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let mut records = Vec::new();
     for &method in &plan.methods {

@@ -4,15 +4,14 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use fairer_nmf::{
-    Baseline, Estimate, Method, Status, Stopping, WeightRule, estimate_baselines, fit,
-};
+use fairer_nmf::{Baseline, Estimate, Method, Status, Stopping, WeightRule, fit};
 
 use super::sets::{Part, SETS, Set};
 use super::trials::{observe, one_thread_each, papers_parameters};
 use super::{Settings, put};
 use crate::commands::mean_and_sd;
 use crate::failure::Failure;
+use crate::fitting::trial_baselines;
 use crate::progress::{self, Bar};
 
 pub(super) const FILE: &str = "convergence.csv";
@@ -72,7 +71,9 @@ fn study(
     one_thread_each(trials, |trial| {
         let seed = settings.seed.wrapping_add(trial as u64);
         let baseline = Baseline::Estimate(Estimate::paper());
-        let baselines = estimate_baselines(&data, set.most, &baseline, seed, &observe)?;
+        let Some(baselines) = trial_baselines(&data, set.most, &baseline, seed, &observe)? else {
+            return Ok(());
+        };
         let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
         let mut histories = Histories::default();
         for ((_, weights), history) in RULES.into_iter().zip(&mut histories) {

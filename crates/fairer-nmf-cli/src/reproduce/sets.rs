@@ -25,8 +25,6 @@ pub(super) struct Set {
     quick: &'static [usize],
     /// A note that belongs to every figure.
     pub note: &'static str,
-    /// MU stops here at the latest.
-    pub mu_iterations: usize,
 }
 
 pub(super) const SETS: [Set; 4] = [
@@ -39,7 +37,6 @@ pub(super) const SETS: [Set; 4] = [
         most: 9,
         quick: &[3, 6, 9],
         note: "",
-        mu_iterations: 10_000,
     },
     Set {
         part: Part::Synthetic2,
@@ -50,7 +47,6 @@ pub(super) const SETS: [Set; 4] = [
         most: 6,
         quick: &[1, 3, 6],
         note: "",
-        mu_iterations: 10_000,
     },
     Set {
         part: Part::HeartDisease,
@@ -61,7 +57,6 @@ pub(super) const SETS: [Set; 4] = [
         most: 10,
         quick: &[2, 5, 10],
         note: "Groups are named by the description of the data set (sex = 1 is male). The paper has them the other way round: its \u{201c}male\u{201d} is our female, its \u{201c}female\u{201d} our male.",
-        mu_iterations: 10_000,
     },
     Set {
         part: Part::Newsgroups,
@@ -71,8 +66,7 @@ pub(super) const SETS: [Set; 4] = [
         groups: &["Computer", "Politics", "Recreation", "Religion", "Sale", "Science"],
         most: 20,
         quick: &[2, 20],
-        note: "MU stops after 3,000 iterations at the latest (the paper: 10,000).",
-        mu_iterations: 3_000,
+        note: "",
     },
 ];
 

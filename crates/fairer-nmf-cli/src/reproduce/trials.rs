@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use fairer_nmf::{
     Baseline, Change, Estimate, GroupedData, Init, Method, Parameters, Progress, Status, Stopping,
-    Update, estimate_baselines, fit,
+    Update, fit,
 };
 
 use super::Settings;
 use super::sets::Set;
 use super::store::{Row, Store};
 use crate::failure::Failure;
+use crate::fitting::trial_baselines;
 use crate::progress::{self, Bar};
 
 /// Runs what is not finished yet.
@@ -130,7 +131,9 @@ fn one_trial(
     let begin = Instant::now();
     let estimate = Estimate::paper();
     let baseline = Baseline::Estimate(estimate.clone());
-    let baselines = estimate_baselines(data, rank, &baseline, seed, &observe)?;
+    let Some(baselines) = trial_baselines(data, rank, &baseline, seed, &observe)? else {
+        return Ok(Vec::new());
+    };
     let baseline_seconds = begin.elapsed().as_secs_f64();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let row = |method, metric, group, value| Row {
@@ -151,11 +154,10 @@ fn one_trial(
     let rule = papers_rule(set);
     // The published standard NMF knows no groups: it watches the error of all data together.
     let together = Stopping { change: Change::Total, ..estimate.stopping };
-    let mu_rule = Stopping { max_iterations: set.mu_iterations, ..rule };
     let methods = [
         ("standard", Method::Standard { update: Update::Mu }, together),
         ("fairer_am", Method::am(), rule),
-        ("fairer_mu", Method::mu(), mu_rule),
+        ("fairer_mu", Method::mu(), rule),
     ];
     for (name, method, stopping) in methods {
         let parameters = papers_parameters(rank, method, &errors, stopping, seed);
