@@ -6,6 +6,8 @@
 // Loops over lanes read like the formulas only with indices.
 #![allow(clippy::needless_range_loop)]
 
+use crate::Element;
+
 pub(crate) mod panel;
 pub(crate) mod products;
 
@@ -20,7 +22,7 @@ pub(crate) fn padded(r: usize) -> usize {
 /// a·b + c, fused where the processor can.
 #[inline(always)]
 pub(crate) fn fused<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
+    a.times_plus::<FMA>(b, c)
 }
 
 /// One vector.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use fairer_nmf::{Baseline, Estimate, Method, Status, Stopping, WeightRule, fit};
 
+use super::kept::{self, Histories};
 use super::sets::{Part, SETS, Set};
 use super::trials::{observe, one_thread_each, papers_parameters};
 use super::{Settings, put};
@@ -46,12 +47,10 @@ pub(super) fn run(settings: &Settings<'_>, bar: &Bar) -> Result<(), Failure> {
             return Ok(());
         }
         put(settings.out, FILE, text(&curves).as_bytes())?;
+        kept::clear(settings.out, set.key, trials);
     }
     Ok(())
 }
-
-/// Losses of a trial: rule, iteration, group.
-type Histories = [Vec<Vec<f64>>; 2];
 
 fn study(
     set: &'static Set,
@@ -68,7 +67,16 @@ fn study(
     bar.counted(what, 0, trials);
     let finished: Mutex<Vec<(usize, Histories)>> = Mutex::default();
     let stopping = Stopping { tolerance: 0.0, max_iterations: ITERATIONS, ..Stopping::default() };
+    let finish = |trial: usize, histories: Histories| -> Result<(), Failure> {
+        let mut finished = finished.lock().map_err(|_| Failure::failed("a trial failed"))?;
+        finished.push((trial, histories));
+        bar.counted(what, finished.len(), trials);
+        Ok(())
+    };
     one_thread_each(trials, |trial| {
+        if let Some(histories) = kept::load(settings.out, set.key, trial) {
+            return finish(trial, histories);
+        }
         let seed = settings.seed.wrapping_add(trial as u64);
         let baseline = Baseline::Estimate(Estimate::paper());
         let Some(baselines) = trial_baselines(&data, set.most, &baseline, seed, &observe)? else {
@@ -85,11 +93,8 @@ fn study(
             }
             *history = fit.model.history;
         }
-        let mut finished = finished.lock().map_err(|_| Failure::failed("a trial failed"))?;
-        finished.push((trial, histories));
-        let done = finished.len();
-        bar.counted(what, done, trials);
-        Ok(())
+        kept::save(settings.out, set.key, trial, &histories)?;
+        finish(trial, histories)
     })?;
     let mut finished = finished.into_inner().map_err(|_| Failure::failed("a trial failed"))?;
     // Sums do not depend on who was first.

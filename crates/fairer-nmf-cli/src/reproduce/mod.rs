@@ -9,6 +9,7 @@ mod cells;
 mod claims;
 mod convergence;
 mod figures;
+mod kept;
 mod page;
 mod sets;
 mod store;

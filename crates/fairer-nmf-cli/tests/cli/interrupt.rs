@@ -158,6 +158,43 @@ fn reproduce_goes_on_after_a_stop() {
 }
 
 #[test]
+fn the_convergence_study_goes_on_after_a_stop() {
+    let place = Place::new();
+    let reproduce = |out| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
+        command
+            .args(["reproduce", "all", "--quick", "--threads", "1", "--out", out])
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let first = || place.has("r/convergence-trials/ortho1-1.json");
+    let child = reproduce("r");
+    let start = Instant::now();
+    while !first() && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    assert_eq!(end(child).status.code(), Some(1));
+    assert!(first() && !place.has("r/convergence.csv"), "stopped within the study");
+    // A folder in which one trial stands in for another: it shows that kept trials are read.
+    std::fs::create_dir_all(place.path().join("other/convergence-trials")).unwrap();
+    for name in ["seed.txt", "results.csv"] {
+        place.write(&format!("other/{name}"), place.read(&format!("r/{name}")));
+    }
+    let kept = place.read("r/convergence-trials/ortho1-1.json");
+    place.write("other/convergence-trials/ortho1-0.json", kept);
+    assert_eq!(end(reproduce("other")).status.code(), Some(0));
+
+    assert_eq!(end(reproduce("r")).status.code(), Some(0));
+    assert_eq!(end(reproduce("whole")).status.code(), Some(0));
+    assert_eq!(place.read("r/convergence.csv"), place.read("whole/convergence.csv"));
+    assert_ne!(place.read("other/convergence.csv"), place.read("whole/convergence.csv"));
+    assert!(!place.has("r/convergence-trials"), "removed once the study is whole");
+}
+
+#[test]
 fn a_sweep_that_is_stopped_writes_the_trials_that_it_finished() {
     let place = Place::new();
     let sweep = ["--ranks", "2..2", "--trials", "20000", "--methods", "standard,am"];

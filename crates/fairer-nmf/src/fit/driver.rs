@@ -5,7 +5,6 @@ use crate::Element;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
-use crate::update::Update;
 use crate::weights::{Coefficients, WeightRule, minmax};
 
 /// Everything that never sees a row: weights and the dictionary step.
@@ -55,7 +54,7 @@ impl<'a> Driver<'a> {
         self.lambda = step.lambda;
     }
 
-    /// H ← the minimum of Σ w_ℓ‖X_ℓ − W_ℓH‖²/N_ℓ² for fixed weights w.
+    /// H ← the scheme's step (AM: the minimum) for Σ w_ℓ‖X_ℓ − W_ℓH‖²/N_ℓ² for fixed weights w.
     pub fn weighted_dictionary(
         &self,
         weights: &[f64],
@@ -64,8 +63,7 @@ impl<'a> Driver<'a> {
     ) {
         let absolute: Vec<f64> =
             weights.iter().zip(&self.norms).map(|(w, n)| w / (n * n)).collect();
-        let sum = Statistics::weighted(statistics, &absolute, h.rank, h.features);
-        Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
+        self.step(&absolute, statistics, h);
     }
 
     /// H ← one step for the weights that follow from the losses.

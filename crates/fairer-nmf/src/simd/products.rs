@@ -1,4 +1,5 @@
-//! Products with a thin factor, for matrices too small for a general library.
+//! Products with a thin factor that are summed in f64 whatever the type of the data; those of a
+//! panel of the pass are in [`super::panel`].
 //!
 //! Thin factors lie row by row without gaps, r numbers a row. Whole vectors are read and written
 //! all the same: what is read beyond a row belongs to the next one and lands in places that are
