@@ -25,6 +25,7 @@
 mod audit;
 mod baseline;
 mod bound;
+mod buffer;
 mod compiled;
 mod data;
 mod dictionary;

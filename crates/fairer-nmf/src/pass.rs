@@ -9,10 +9,11 @@ mod sparse;
 mod tests;
 
 use crate::Element;
-use crate::data::{Group, GroupedData, Matrix};
+use crate::buffer::Buffer;
+use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::simd::panel::{Packed, room};
-use crate::simd::products::{self, pad_rows, times, unpad_rows};
+use crate::simd::products::{self, times};
 use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
 use crate::update::{Scratch, Update};
@@ -28,6 +29,8 @@ const CHUNKS: usize = 16;
 const CHUNK_WORK: usize = 250_000;
 /// And this many for every number of its sums, which are cleared, copied and added.
 const WORK_PER_SUM: usize = 4;
+/// Features whose sums are added by one thread; whole vectors of either type.
+const PIECE: usize = 1 << 10;
 /// Multiplications below which a pass stays on one thread: waking others costs more.
 const WORTH_SHARING: usize = 4 * CHUNK_WORK;
 
@@ -58,6 +61,15 @@ impl RowStep {
     }
 }
 
+/// Rows of a panel (in tests: or another number, which must not matter).
+fn panel_rows() -> usize {
+    #[cfg(test)]
+    if let Some(rows) = tests::PANEL.get() {
+        return rows;
+    }
+    PANEL_ROWS
+}
+
 /// A run of rows of one group.
 struct Chunk {
     group: usize,
@@ -69,7 +81,9 @@ fn chunks<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
     let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
-    let size = total.div_ceil(count).next_multiple_of(PANEL_ROWS);
+    let size = total.div_ceil(count).next_multiple_of(panel_rows());
+    #[cfg(test)]
+    let size = tests::CHUNK_ROWS.get().unwrap_or(size);
     let mut chunks = Vec::new();
     for (group, g) in data.groups.iter().enumerate() {
         for start in (0..g.rows.len()).step_by(size) {
@@ -90,7 +104,7 @@ pub(crate) struct Prepared<T> {
 enum Factor<T> {
     Dense(Packed<T>),
     /// n rows padded to whole vectors.
-    Sparse(Vec<f64>),
+    Sparse(Buffer<T>),
 }
 
 impl<T: Element> Prepared<T> {
@@ -102,12 +116,10 @@ impl<T: Element> Prepared<T> {
                 Factor::Dense(Packed::new(r, n, |j, t| T::from_f64(h.values[j * r + t] * scale(j))))
             }
             Matrix::Sparse(_) => {
-                let mut rows = Vec::new();
-                pad_rows(&h.values, r, &mut rows);
-                if data.scale.is_some() {
-                    for (j, row) in rows.chunks_exact_mut(padded(r)).enumerate() {
-                        row.iter_mut().for_each(|v| *v *= scale(j));
-                    }
+                let mut rows = Buffer::new(n * padded(r));
+                let topics = h.values.chunks_exact(r);
+                for (j, (row, topics)) in rows.chunks_exact_mut(padded(r)).zip(topics).enumerate() {
+                    row.iter_mut().zip(topics).for_each(|(v, t)| *v = T::from_f64(t * scale(j)));
                 }
                 Factor::Sparse(rows)
             }
@@ -116,7 +128,7 @@ impl<T: Element> Prepared<T> {
     }
 }
 
-/// One panel's buffers and one chunk's sums, reused from chunk to chunk by a thread.
+/// One panel's buffers and one chunk's sums, reused from chunk to chunk.
 struct Worker<T> {
     scratch: Scratch,
     /// X_bHᵀ and W_b of the panel in f64, with room for the last vectors.
@@ -125,22 +137,22 @@ struct Worker<T> {
     dense: dense::Buffers<T>,
     /// WᵀW, r rows padded, and, for sparse data, XᵀW, n rows padded.
     gram: Vec<f64>,
-    cross: Vec<f64>,
+    cross: Buffer<f64>,
 }
 
 impl<T: Element> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
-            product: vec![0.0; room(PANEL_ROWS, rank)],
-            rows: vec![0.0; room(PANEL_ROWS, rank)],
+            product: vec![0.0; room(panel_rows(), rank)],
+            rows: vec![0.0; room(panel_rows(), rank)],
             dense: dense::Buffers::default(),
             gram: Vec::new(),
-            cross: Vec::new(),
+            cross: Buffer::default(),
         }
     }
 
-    /// Runs one chunk; `w` holds its rows of W (k×r).
+    /// Runs one chunk and leaves its sums here; `w` holds its rows of W (k×r).
     fn run(
         &mut self,
         data: &GroupedData<'_, T>,
@@ -148,17 +160,17 @@ impl<T: Element> Worker<T> {
         h: &Prepared<T>,
         step: RowStep,
         w: &mut [T],
-    ) -> Statistics {
+    ) {
         let r = h.rank;
         let rows = &data.groups[chunk.group].rows[chunk.rows.clone()];
         self.gram.clear();
         self.gram.resize(r * padded(r), 0.0);
-        self.cross.clear();
         match h.factor {
             Factor::Dense(_) => self.dense.begin(r, h.features),
-            Factor::Sparse(_) => self.cross.resize(h.features * padded(r), 0.0),
+            Factor::Sparse(_) => self.cross.reset(h.features * padded(r)),
         }
-        for (panel, w) in rows.chunks(PANEL_ROWS).zip(w.chunks_mut(PANEL_ROWS * r)) {
+        let at_once = panel_rows();
+        for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
             let k = panel.len();
             if let Matrix::Dense(x) = &data.matrix {
                 self.dense.load(x, panel);
@@ -195,24 +207,31 @@ impl<T: Element> Worker<T> {
                 Matrix::Sparse(x) => sparse::add_cross(x, panel, rows, r, cross),
             }
         }
-        self.statistics(h, data.scale())
+        if let Factor::Dense(_) = h.factor {
+            self.dense.flush();
+        }
     }
 
-    /// The chunk's sums without padding, in scaled features.
-    fn statistics(&mut self, h: &Prepared<T>, scale: Option<&[f64]>) -> Statistics {
+    /// Adds the chunk's sums, without padding.
+    fn add_to(&self, total: &mut Statistics, h: &Prepared<T>, shared: bool) {
         let r = h.rank;
-        let mut sums = Statistics::zero(r, h.features);
-        unpad_rows(&self.gram, r, &mut sums.gram);
-        match h.factor {
-            Factor::Dense(_) => self.dense.cross(&mut sums.cross, r, h.features),
-            Factor::Sparse(_) => unpad_rows(&self.cross, r, &mut sums.cross),
+        add_rows(&self.gram, r, &mut total.gram);
+        let add = |(i, total): (usize, &mut [f64])| match h.factor {
+            Factor::Dense(_) => self.dense.add_to(total, i * PIECE, r),
+            Factor::Sparse(_) => add_rows(&self.cross[i * PIECE * padded(r)..], r, total),
+        };
+        if shared && h.features > PIECE {
+            total.cross.par_chunks_mut(PIECE * r).enumerate().for_each(add);
+        } else {
+            total.cross.chunks_mut(PIECE * r).enumerate().for_each(add);
         }
-        if let Some(scale) = scale {
-            for (row, &s) in sums.cross.chunks_exact_mut(r).zip(scale) {
-                row.iter_mut().for_each(|c| *c *= s);
-            }
-        }
-        sums
+    }
+}
+
+/// Adds the first r numbers of every padded row.
+fn add_rows(padded_rows: &[f64], r: usize, total: &mut [f64]) {
+    for (total, row) in total.chunks_exact_mut(r).zip(padded_rows.chunks_exact(padded(r))) {
+        total.iter_mut().zip(row).for_each(|(t, v)| *t += v);
     }
 }
 
@@ -243,39 +262,38 @@ pub(crate) fn run_generic<T: Element>(
         pieces.push((chunk, piece));
         rest = tail;
     }
-    let mut total: Vec<Option<Statistics>> = vec![None; data.groups.len()];
+    let mut total = vec![Statistics::zero(r, h.features); data.groups.len()];
     // Waves bound the memory: as many chunk sums are alive as a wave has chunks.
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
-    let mut worker = Worker::new(r);
-    for wave in pieces.chunks_mut(if shared { wave_size(threads, r, h.features) } else { 1 }) {
-        let sums: Vec<Statistics> = if shared {
-            wave.par_iter_mut()
-                .map_init(
-                    || Worker::new(r),
-                    |worker, (c, w)| worker.run(data, c, &prepared, step, w),
-                )
-                .collect()
+    let at_once = if shared { wave_size(threads, r, h.features).min(pieces.len()) } else { 1 };
+    let mut workers: Vec<Worker<T>> = (0..at_once).map(|_| Worker::new(r)).collect();
+    for wave in pieces.chunks_mut(at_once) {
+        if shared {
+            let each = wave.par_iter_mut().zip(&mut workers);
+            each.for_each(|((c, w), worker)| worker.run(data, c, &prepared, step, w));
         } else {
-            wave.iter_mut().map(|(c, w)| worker.run(data, c, &prepared, step, w)).collect()
-        };
-        for ((chunk, _), sum) in wave.iter().zip(sums) {
-            match &mut total[chunk.group] {
-                Some(total) => total.add(1.0, &sum),
-                none => *none = Some(sum),
+            let each = wave.iter_mut().zip(&mut workers);
+            each.for_each(|((c, w), worker)| worker.run(data, c, &prepared, step, w));
+        }
+        for ((chunk, _), worker) in wave.iter().zip(&workers) {
+            worker.add_to(&mut total[chunk.group], &prepared, shared);
+        }
+    }
+    for (group, total) in data.groups.iter().zip(&mut total) {
+        total.squared_norm = group.squared_norm;
+        if let Some(scale) = data.scale() {
+            for (row, &s) in total.cross.chunks_exact_mut(r).zip(scale) {
+                row.iter_mut().for_each(|c| *c *= s);
             }
         }
     }
-    let finish = |(group, total): (&Group, Option<Statistics>)| Statistics {
-        squared_norm: group.squared_norm,
-        ..total.expect("every group has rows, so a chunk")
-    };
-    data.groups.iter().zip(total).map(finish).collect()
+    total
 }
 
 /// Chunks in flight at once: one per thread, or several each where their sums are small.
 fn wave_size(threads: usize, rank: usize, features: usize) -> usize {
-    const SMALL: usize = 1 << 21;
+    const SMALL: usize = 1 << 20;
     threads * (SMALL / (rank * features * threads).max(1)).max(1)
 }
 

@@ -78,17 +78,18 @@ impl<T: Element> Buffers<T> {
         }
     }
 
-    fn flush(&mut self) {
+    /// Takes the sums of the last panels into those of the chunk.
+    pub fn flush(&mut self) {
         for (total, partial) in self.total.iter_mut().zip(&mut self.partial) {
             *total += std::mem::take(partial).to_f64();
         }
         self.panels = 0;
     }
 
-    /// The chunk's XᵀW (n×r).
-    pub fn cross(&mut self, out: &mut [f64], r: usize, n: usize) {
-        self.flush();
-        cross_places::<T>(n, r, |j, t, at| out[j * r + t] = self.total[at]);
+    /// Adds the chunk's XᵀW to `out`, whose rows are the features from `first` on.
+    pub fn add_to(&self, out: &mut [f64], first: usize, r: usize) {
+        let sums = &self.total[first * r..];
+        cross_places::<T>(out.len() / r, r, |j, t, at| out[j * r + t] += sums[at]);
     }
 }
 

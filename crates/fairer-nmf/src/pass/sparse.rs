@@ -1,14 +1,19 @@
 //! Sparse rows: both products by plain loops along rows of length r, in whole vectors.
 //!
+//! X_bHᵀ is summed in the type of the data, which W is stored in anyway; the sums over rows, which
+//! may be many, in f64.
+//!
 //! Rows of C and W lie without gaps; see [`crate::simd::products`] for why whole vectors may be
 //! read and written all the same.
 
 use crate::Element;
 use crate::data::{Csr, Indices};
-use crate::simd::{LANES, Pack, fused, padded, vectorised};
+use crate::simd::{LANES, Pack, fused, padded, settled, vectorised};
 
 /// Vectors of a row that are kept in registers; longer rows take the general loop.
 const WIDEST: usize = 8;
+/// Entries of a row that are summed before the sum goes on in f64.
+const LONGEST_SUM: usize = 512;
 
 /// A column number in either width.
 trait Column: Copy {
@@ -46,7 +51,7 @@ macro_rules! for_width {
 pub(super) fn times_dictionary<T: Element>(
     x: &Csr<'_, T>,
     rows: &[usize],
-    h: &[f64],
+    h: &[T],
     r: usize,
     out: &mut [f64],
 ) {
@@ -76,29 +81,37 @@ pub(super) fn add_cross<T: Element>(
 vectorised! {
     /// out_i = Σ_j x_ij·h_j for every row; V vectors a row (0: any number).
     fn gather<const V: usize; T: Element, I: Column>(
-        starts: &[usize], indices: &[I], values: &[T], rows: &[usize], r: usize, p: usize, h: &[f64], out: &mut [f64],
+        starts: &[usize], indices: &[I], values: &[T], rows: &[usize], r: usize, p: usize, h: &[T], out: &mut [f64],
     ) {
         for (i, &row) in rows.iter().enumerate() {
-            let out = &mut out[i * r..];
+            let out = &mut out[i * r..][..p];
             let range = starts[row]..starts[row + 1];
             let entries = indices[range.clone()].iter().zip(&values[range]);
+            out.fill(0.0);
             if V == 0 {
-                out[..p].fill(0.0);
                 for (&j, &x) in entries {
                     let x = x.to_f64();
                     let h = &h[j.at() * p..][..p];
-                    out.iter_mut().zip(h).for_each(|(o, &h)| *o = fused::<FMA>(x, h, *o));
+                    out.iter_mut().zip(h).for_each(|(o, &h)| *o = fused::<FMA>(x, h.to_f64(), *o));
                 }
-            } else {
-                let mut sum = [Pack::ZERO; V];
-                for (&j, &x) in entries {
-                    let h: [Pack; V] = Pack::load(&h[j.at() * V * LANES..]);
+                continue;
+            }
+            let mut entries = entries;
+            while entries.len() > 0 {
+                let mut sum = [[T::default(); LANES]; V];
+                for (&j, &x) in entries.by_ref().take(LONGEST_SUM) {
+                    let h = &h[j.at() * V * LANES..][..V * LANES];
                     for v in 0..V {
-                        sum[v] = sum[v].add_product::<FMA>(x.to_f64(), h[v]);
+                        for l in 0..LANES {
+                            sum[v][l] = x.times_plus::<FMA>(h[v * LANES + l], sum[v][l]);
+                        }
                     }
                 }
+                let sum = settled(sum);
                 for v in 0..V {
-                    out[v * LANES..][..LANES].copy_from_slice(&sum[v].0);
+                    for l in 0..LANES {
+                        out[v * LANES + l] += sum[v][l].to_f64();
+                    }
                 }
             }
         }

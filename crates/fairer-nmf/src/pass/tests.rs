@@ -2,7 +2,15 @@
 
 use super::*;
 use crate::random::{Purpose, Stream};
+use crate::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping, fit, silent};
 use ndarray::Array2;
+use std::cell::Cell;
+
+thread_local! {
+    /// Rows of a panel and of a chunk on this thread, if not the usual ones.
+    pub static PANEL: Cell<Option<usize>> = const { Cell::new(None) };
+    pub static CHUNK_ROWS: Cell<Option<usize>> = const { Cell::new(None) };
+}
 
 fn random(len: usize, index: u64) -> Vec<f64> {
     let mut stream = Stream::new(1, Purpose::Spectral, index);
@@ -82,4 +90,59 @@ fn error_from_statistics_equals_the_direct_error() {
         let found = s[0].squared_error(&h, &h.gram());
         assert!((found / plain - 1.0).abs() < 1e-10, "{found} for {plain}");
     }
+}
+
+/// Losses after 15 iterations with panels and chunks of the given rows.
+fn losses_in_blocks<T: Element>(
+    matrix: Matrix<'_, T>,
+    labels: &[&str],
+    method: Method,
+    blocks: Option<(usize, usize)>,
+) -> Vec<f64> {
+    let data = GroupedData::new(matrix, labels).unwrap();
+    let stopping = Stopping { tolerance: 0.0, max_iterations: 15, ..Stopping::default() };
+    let parameters = Parameters {
+        method,
+        init: Init::Random,
+        baseline: Baseline::Zero,
+        stopping,
+        polish: false,
+        bound: false,
+        n_init: 1,
+        ..Parameters::new(9)
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        PANEL.set(blocks.map(|b| b.0));
+        CHUNK_ROWS.set(blocks.map(|b| b.1));
+        let fit = fit(&data, &parameters, &silent).unwrap();
+        fit.model.groups.iter().map(|g| g.loss).collect()
+    })
+}
+
+#[test]
+fn the_size_of_blocks_does_not_matter() {
+    let (m, n) = (700, 40);
+    let x = Array2::from_shape_vec((m, n), random(m * n, 9)).unwrap();
+    let labels: Vec<&str> = (0..m).map(|i| ["a", "b", "c"][i * i % 3]).collect();
+    let starts: Vec<usize> = (0..=m).map(|i| i * n).collect();
+    let indices: Vec<i32> = (0..m * n).map(|i| (i % n) as i32).collect();
+    let csr = Csr::new(n, &starts, Indices::I32(&indices), x.as_slice().unwrap()).unwrap();
+    let schemes =
+        [Update::Mu, Update::Hals, Update::Nnls].map(|update| Method::Standard { update });
+    let mu = Method::mu();
+    let mut rounded_otherwise = false;
+    for method in schemes.into_iter().chain([mu, Method::am()]) {
+        let usual = losses_in_blocks(x.view().into(), &labels, method, None);
+        for blocks in [(1, 1), (3, 7), (64, 64), (50, 1_000), (1_000, 130)] {
+            let dense = losses_in_blocks(x.view().into(), &labels, method, Some(blocks));
+            let sparse = losses_in_blocks(csr.clone().into(), &labels, method, Some(blocks));
+            for (found, usual) in dense.iter().chain(&sparse).zip(usual.iter().chain(&usual)) {
+                let off = (found - usual).abs();
+                rounded_otherwise |= off > 0.0;
+                assert!(off < 1e-10, "{method:?} in blocks of {blocks:?}: {off:e}");
+            }
+        }
+    }
+    assert!(rounded_otherwise, "the blocks were never cut otherwise");
 }

@@ -4,8 +4,9 @@
 //! registers while they run along the panel; nothing is packed first, which is what a general
 //! library spends much of its time on when one factor is thin.
 
-use super::vectorised;
+use super::{settled, vectorised};
 use crate::Element;
+use crate::buffer::Buffer;
 
 /// Rows that are taken through all blocks of H before the next ones.
 const GROUP: usize = 8;
@@ -22,13 +23,11 @@ const LONG: usize = 8;
 const LONGEST_SUM: usize = 512;
 
 /// Hᵀ (n×r) in the form that [`times`] reads.
-#[derive(Default)]
 pub struct Packed<T> {
     rank: usize,
     features: usize,
-    /// Whole vectors: n rows of `vectors`·N numbers, the first at `begin`.
-    main: Vec<T>,
-    begin: usize,
+    /// Whole vectors: n rows of `vectors`·N numbers.
+    main: Buffer<T>,
     vectors: usize,
     /// The last topics one by one, n numbers each.
     dots: Vec<T>,
@@ -47,21 +46,13 @@ impl<T: Element> Packed<T> {
         let beyond = rank % n;
         let count = if beyond <= MOST_DOTS && features >= LONG * n { beyond } else { 0 };
         let vectors = (rank - count).div_ceil(n);
-        // A vector that lies across two cache lines takes two loads.
-        let mut main = vec![T::default(); (features * vectors + 1) * n];
-        let begin = main.as_ptr().align_offset(64).min(n);
-        for (j, row) in
-            main[begin..].chunks_exact_mut((vectors * n).max(1)).take(features).enumerate()
-        {
+        let mut main = Buffer::new(features * vectors * n);
+        for (j, row) in main.chunks_exact_mut((vectors * n).max(1)).enumerate() {
             row[..rank - count].iter_mut().enumerate().for_each(|(t, v)| *v = value(j, t));
         }
         let dots = (rank - count..rank).flat_map(|t| (0..features).map(move |j| (j, t)));
         let dots = dots.map(|(j, t)| value(j, t)).collect();
-        Self { rank, features, main, begin, vectors, dots, count }
-    }
-
-    fn main(&self) -> &[T] {
-        &self.main[self.begin..]
+        Self { rank, features, main, vectors, dots, count }
     }
 }
 
@@ -83,20 +74,20 @@ vectorised! {
         for (i, x) in x.chunks(GROUP * n).enumerate() {
             let out = &mut out[i * GROUP * r..];
             for from in (0..n).step_by(longest) {
-            // From the last block to the first: the overhang of a row falls on the first topics
-            // of the next, which are written later (with the first features; then it is zero).
-            let mut end = h.vectors;
-            for left in (1..=blocks).rev() {
-                let here = end.div_ceil(left);
-                end -= here;
-                let (main, out) = (&h.main()[end * N..], &mut out[end * N..]);
                 let of = Shape { n, p: h.vectors * N, r, from, to: n.min(from + longest) };
-                match here {
-                    1 => block::<T, N, 1, FMA, WIDE>(x, main, of, out),
-                    2 => block::<T, N, 2, FMA, WIDE>(x, main, of, out),
-                    _ => block::<T, N, WIDEST, FMA, WIDE>(x, main, of, out),
+                // From the last block to the first: the overhang of a row falls on the first topics
+                // of the next, which are written later (with the first features; then it is zero).
+                let mut end = h.vectors;
+                for left in (1..=blocks).rev() {
+                    let here = end.div_ceil(left);
+                    end -= here;
+                    let (main, out) = (&h.main[end * N..], &mut out[end * N..]);
+                    match here {
+                        1 => block::<T, N, 1, FMA, WIDE>(x, main, of, out),
+                        2 => block::<T, N, 2, FMA, WIDE>(x, main, of, out),
+                        _ => block::<T, N, WIDEST, FMA, WIDE>(x, main, of, out),
+                    }
                 }
-            }
             }
             let out = &mut out[r - h.count..];
             match h.count {
@@ -173,6 +164,7 @@ fn block_rows<T: Element, const N: usize, const V: usize, const R: usize, const 
             }
         }
     }
+    let sum = settled(sum);
     for i in 0..R {
         for v in 0..V {
             let out = &mut out[i * r + v * N..][..N];
@@ -227,6 +219,7 @@ fn dots_of_rows<T: Element, const N: usize, const D: usize, const R: usize, cons
             }
         }
     }
+    let sum = settled(sum);
     for i in 0..R {
         for d in 0..D {
             let whole_part: f64 = sum[i][d].iter().map(|s| s.to_f64()).sum();
@@ -365,6 +358,7 @@ fn column_topics<T: Element, const N: usize, const V: usize, const R: usize, con
             }
         }
     }
+    let sum = settled(sum);
     for v in 0..V {
         let out = &mut out[v * N * r..][..R * N];
         for t in 0..R {

@@ -5,11 +5,11 @@
 //! all the same: what is read beyond a row belongs to the next one and lands in places that are
 //! never looked at, what is written beyond a row is overwritten by the next.
 
-use super::{LANES, Pack, for_width, padded, vectorised};
+use super::{LANES, Pack, for_width, padded, settled, vectorised};
 use crate::Element;
 
 /// Vectors of a row that one call keeps in registers.
-const WIDEST: usize = 8;
+const WIDEST: usize = 4;
 
 /// B (k×r) with every row padded by zeros to whole vectors.
 pub(crate) fn pad_rows(b: &[f64], r: usize, out: &mut Vec<f64>) {
@@ -83,6 +83,7 @@ fn times_rows<T: Element, const V: usize, const R: usize, const FMA: bool>(
             }
         }
     }
+    let sum = settled(sum);
     for i in 0..R {
         for v in 0..V {
             out[i * r + v * LANES..][..LANES].copy_from_slice(&sum[i][v].0);
@@ -163,6 +164,7 @@ fn add_columns<T: Element, const V: usize, const C: usize, const FMA: bool>(
             }
         }
     }
+    let sum = settled(sum);
     for c in 0..C {
         let out = &mut out[c * p..][..V * LANES];
         for v in 0..V {
