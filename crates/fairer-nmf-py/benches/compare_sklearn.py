@@ -4,12 +4,14 @@
     python benches/compare_sklearn.py --quick    # smaller data, for a look
     python benches/compare_sklearn.py --program TARGET/release/fairer-nmf    # and the Rust program
 
-Both begin at the same random factors (drawn as scikit-learn's init="random" does), so that they
-head for the same kind of minimum. scikit-learn runs with its default tolerance, at most 200
-iterations, and sets the error to reach; ours (`method="standard"`) then runs exactly as many
-iterations as it needs for an error at least as low, the exact last step for W included. Both have
-the same number of threads. Times are the lowest of several repeats, taken in turns, so that other
-load on the machine falls on both.
+Both begin at the same random factors (drawn as scikit-learn's init="random" does), from three
+starts. scikit-learn runs with its default tolerance, at most 200 iterations, and sets the error to
+reach; ours (`method="standard"`) then runs exactly as many iterations as it needs for an error at
+least as low, the last step for W included. The problem has many minima: where ours ends in a higher
+one (marked `>`, with both ends), the error to reach is the one that both reach, our end (to 1e-6 of
+itself), and scikit-learn too runs just as many iterations as it needs. Both have the same number of
+threads. Times are the lowest of several repeats, taken in turns, so that other load on the machine
+falls on both; the last line of a case adds its starts up.
 """
 
 import argparse
@@ -71,33 +73,51 @@ def norm(X):
     return np.sqrt((X.data**2).sum()) if sparse.issparse(X) else np.linalg.norm(X)
 
 
-def start(X, rank):
+def start(X, rank, seed):
     """Factors as scikit-learn's init="random" draws them."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     size = np.sqrt(X.mean() / rank)
     W = (size * np.abs(rng.standard_normal((X.shape[0], rank)))).astype(X.dtype)
     return W, (size * np.abs(rng.standard_normal((rank, X.shape[1])))).astype(X.dtype)
 
 
-def to_the_same_error(X, rank, repeats):
-    """Seconds of scikit-learn and ours, the errors and the iterations."""
-    W, H = start(X, rank)
+def fewest(reaches, most):
+    """The smallest number up to `most` that reaches it, if larger ones do too."""
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle + 1, high)
+    return low
+
+
+def to_the_same_error(X, rank, seed, repeats):
+    """Seconds of scikit-learn and ours, the two ends, the errors reached and the iterations."""
+    W, H = start(X, rank, seed)
     theirs = NMF(rank, solver="cd", init="custom", random_state=0)
     ours = FairerNMF(rank, method="standard", tol=0.0, max_iter=400, n_jobs=THREADS, random_state=0)
+    size = norm(X)
 
     def fit(model):
         return model.fit_transform(X, W=W.copy(), H=H.copy())
 
-    fit(theirs)
+    def their_error(iterations):
+        fit(theirs.set_params(max_iter=iterations))
+        return theirs.reconstruction_err_ / size
+
     fit(ours)
-    target = theirs.reconstruction_err_ / norm(X)
-    reached = np.flatnonzero(ours.history_[:, 0] <= target)
-    ours.set_params(max_iter=int(reached[0]) + 1 if len(reached) else 400)
+    history = ours.history_[:, 0]
+    ends = their_error(200), history[-1]
+    target = ends[0]
+    if history[-1] > target:
+        target = history[-1] * (1 + 1e-6)
+        theirs.set_params(max_iter=fewest(lambda k: their_error(k) <= target, theirs.n_iter_))
+    ours.set_params(max_iter=int(np.flatnonzero(history <= target)[0]) + 1)
     best = [np.inf, np.inf]
     for _ in range(repeats):
         for i, model in enumerate((theirs, ours)):
             best[i] = min(best[i], seconds(lambda: fit(model))[0])
-    return best, (target, ours.group_errors_[0]), (theirs.n_iter_, ours.n_iter_)
+    errors = theirs.reconstruction_err_ / size, ours.group_errors_[0]
+    return best, ends, errors, (theirs.n_iter_, ours.n_iter_)
 
 
 def small_overhead():
@@ -131,8 +151,13 @@ def large_overhead(rows, columns):
     return best
 
 
+def from_file(model, folder):
+    X = np.load(f"{folder}/X.npy", mmap_mode="r")  # as the program reads it
+    return model.fit(X, sensitive_features=np.load(f"{folder}/groups.npy"))
+
+
 def beside_the_program(program, rows, columns):
-    """Seconds of a whole fit from Python and of the same fit inside the program (as it says itself)."""
+    """Seconds from the file to the model, in Python (running already) and by the program as a whole."""
     X = dense(rows, columns, 10, np.float32)
     groups = np.arange(rows) % 4
     model = FairerNMF(10, method="standard", baseline="zero", tol=0.0, max_iter=10, random_state=0)
@@ -146,9 +171,10 @@ def beside_the_program(program, rows, columns):
         command += ["--normalize", "none", "--threads", str(THREADS), "--n-init", str(model.n_init)]
         command += ["--precision", "f32", "--no-compare", "--quiet", "--json", "-"]
         for _ in range(3):
-            best[0] = min(best[0], seconds(lambda: model.fit(X, sensitive_features=groups))[0])
-            said = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-            best[1] = min(best[1], said["seconds"]["baselines"] + said["seconds"]["fit"])
+            best[0] = min(best[0], seconds(lambda: from_file(model, folder))[0])
+            time_of_program, run = seconds(lambda: subprocess.run(command, capture_output=True, check=True))
+            best[1] = min(best[1], time_of_program)
+            said = json.loads(run.stdout)
     return best, model.worst_loss_ - said["worst_loss"]
 
 
@@ -173,13 +199,18 @@ def main():
     ]
     print("data        shape            rank  scikit-learn  fairer-nmf  ratio   errors           iterations")
     for name, X, rank in cases:
-        (theirs, ours), errors, iterations = to_the_same_error(X, rank, 3)
-        print(
-            f"{name:10s}  {X.shape[0]:6d} x {X.shape[1]:5d}   {rank:4d}  {theirs:10.2f} s"
-            f"  {ours:8.2f} s  {theirs / ours:5.1f}   {errors[0]:.4f} {errors[1]:.4f}"
-            f"    {iterations[0]:3d} {iterations[1]:3d}",
-            flush=True,
-        )
+        head = f"{name:10s}  {X.shape[0]:6d} x {X.shape[1]:5d}   {rank:4d}"
+        total = np.zeros(2)
+        for seed in range(3):
+            best, ends, errors, iterations = to_the_same_error(X, rank, seed, 2)
+            total += best
+            note = f"   > {ends[0]:.5f} {ends[1]:.5f}" if ends[1] > ends[0] else ""
+            print(
+                f"{head}  {best[0]:10.2f} s  {best[1]:8.2f} s  {best[0] / best[1]:5.1f}   "
+                f"{errors[0]:.5f} {errors[1]:.5f}  {iterations[0]:3d} {iterations[1]:3d}{note}",
+                flush=True,
+            )
+        print(f"{'all starts':29s}  {total[0]:10.2f} s  {total[1]:8.2f} s  {total[0] / total[1]:5.1f}", flush=True)
     whole, inside = small_overhead()
     print(f"\n100 x 10, 2 groups, 1 iteration: {whole:.0f} us, of which Rust {inside:.0f} us: ", end="")
     print(f"Python layer {whole - inside:.0f} us")
@@ -189,8 +220,8 @@ def main():
     print(f"of which Rust {inside:.2f} s: Python layer {100 * (whole / inside - 1):.1f} %")
     if options.program:
         (whole, inside), difference = beside_the_program(options.program, rows, 1000)
-        print(f"{rows} x 1000 f32, 4 groups, 10 iterations and the bound: {whole:.2f} s, ", end="")
-        print(f"inside the Rust program {inside:.2f} s: {100 * (whole / inside - 1):+.1f} %", end="")
+        print(f"{rows} x 1000 f32, 4 groups, 10 iterations and the bound, from the file: {whole:.2f} s, ", end="")
+        print(f"the Rust program {inside:.2f} s: {100 * (whole / inside - 1):+.1f} %", end="")
         print(f" (worst losses differ by {difference:.0e})")
     print(f"load at the end {os.getloadavg()[0]:.1f}")
 
