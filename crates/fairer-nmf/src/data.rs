@@ -284,13 +284,18 @@ impl<'a, T: Element> GroupedData<'a, T> {
         }
     }
 
-    /// Squared norm of every row after scaling, in the order of the matrix.
+    /// Calls `visit(column, value)` for every stored entry of a row, after scaling.
+    pub(crate) fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
+        match &self.scale {
+            None => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64())),
+            Some(s) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64() * s[j])),
+        }
+    }
+
+    /// Squared norm of a row after scaling.
     pub(crate) fn row_squared_norm(&self, row: usize) -> f64 {
         let mut sum = 0.0;
-        self.matrix.for_each_in_row(row, |j, x| {
-            let x = x.to_f64() * self.scale.as_ref().map_or(1.0, |s| s[j]);
-            sum += x * x;
-        });
+        self.for_each_in_row(row, |_, x| sum += x * x);
         sum
     }
 

@@ -365,10 +365,7 @@ fn residual_squares<T: Element>(
     let n = data.features();
     times(w, (rows.len(), r, r), components, n, residual);
     for (&row, residual) in rows.iter().zip(residual.chunks_exact_mut(n)) {
-        match &data.scale {
-            None => data.matrix.for_each_in_row(row, |j, x| residual[j] -= x.to_f64()),
-            Some(s) => data.matrix.for_each_in_row(row, |j, x| residual[j] -= x.to_f64() * s[j]),
-        }
+        data.for_each_in_row(row, |j, x| residual[j] -= x);
     }
     squares(&residual[..rows.len() * n], n, errors);
 }

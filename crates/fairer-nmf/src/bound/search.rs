@@ -63,9 +63,7 @@ fn sparse_gram<T: Element>(data: &GroupedData<'_, T>, rows: &[usize], norm: f64)
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for &row in rows {
         entries.clear();
-        data.matrix().for_each_in_row(row, |j, x| {
-            entries.push((j, x.to_f64() * data.scale().map_or(1.0, |s| s[j]) / norm));
-        });
+        data.for_each_in_row(row, |j, x| entries.push((j, x / norm)));
         for &(j, x) in &entries {
             for &(i, y) in entries.iter().filter(|(i, _)| *i >= j) {
                 gram[(i, j)] += x * y;
@@ -89,9 +87,7 @@ impl Spectrum {
         let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
         let dense_row = |row: usize, norm: f64, out: &mut [f64]| {
             out.fill(0.0);
-            data.matrix().for_each_in_row(row, |j, x| {
-                out[j] = x.to_f64() * data.scale().map_or(1.0, |s| s[j]) / norm;
-            });
+            data.for_each_in_row(row, |j, x| out[j] = x / norm);
         };
         if rows < n {
             let mut x = vec![0.0; rows * n];
