@@ -185,6 +185,7 @@ fn one_run<T: Element>(
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
     let task = Task {
         scheme: Scheme::standard(estimate.update),
+        closing: estimate.update,
         baselines: &[0.0],
         start_weights: None,
         stopping: &estimate.stopping,

@@ -185,8 +185,10 @@ pub(crate) fn fit_with<T: Element>(
     if !parameters.bound && bound.value.is_some() {
         bound = BoundReport::absent("not asked for");
     }
+    let scheme = parameters.method.scheme();
     let task = Task {
-        scheme: parameters.method.scheme(),
+        scheme,
+        closing: if parameters.polish { Update::Nnls } else { scheme.rows },
         baselines: &errors,
         start_weights: start_weights.as_deref(),
         stopping: &parameters.stopping,
@@ -203,7 +205,7 @@ pub(crate) fn fit_with<T: Element>(
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
     }
-    if parameters.polish && task.scheme.rows != Update::Nnls {
+    if parameters.polish && task.scheme.rows == Update::Mu {
         let rows = RowStep::Update(Update::Nnls);
         let statistics = pass::run(data, &best.dictionary, rows, &mut best.representation);
         best.measured = measure(data, &statistics, &best.dictionary, &best.representation, &errors);

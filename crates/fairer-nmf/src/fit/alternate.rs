@@ -100,7 +100,7 @@ pub(super) fn run<T: Element>(
         };
     }
     // The rows that belong to the final dictionary; this can only lower every group's error.
-    let statistics = pass::run(data, &h, rows, &mut w);
+    let statistics = pass::run(data, &h, RowStep::Update(task.closing), &mut w);
     let measured = measure(data, &statistics, &h, &w, task.baselines);
     journal.close(h, w, measured, driver)
 }

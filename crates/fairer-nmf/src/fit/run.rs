@@ -58,6 +58,9 @@ pub(crate) struct Run<T> {
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub scheme: Scheme,
+    /// The rows' last update, for the final dictionary (not under multiplicative updates, which have
+    /// none).
+    pub closing: Update,
     /// E_ℓ of every group.
     pub baselines: &'a [f64],
     /// Weights w_ℓ (sum 1) of the squared relative errors that the AM scheme begins with.
