@@ -1,6 +1,6 @@
 //! What the pages of `--report` say, whatever dictionary they are about.
 
-use crate::support::{Place, number};
+use crate::support::{Place, data, number};
 use serde_json::Value;
 
 /// Quick statistics: the sentences are the same.
@@ -10,13 +10,6 @@ const FEW: [&str; 6] = ["--draws", "50", "--permutations", "50", "--folds", "2"]
 const FOREIGN: &str = "age,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal\n\
     1,0,0,0,0,0,0,0,0,0,0,0\n0,1,0,0,0,0,0,0,0,0,0,0\n0,0,1,0,0,0,0,0,0,0,0,0\n\
     0,0,0,0,1,0,0,0,0,0,0,0\n0,0,0,0,0,1,0,0,0,0,0,0\n";
-
-/// The numbers that a page carries.
-fn data(page: &str) -> Value {
-    let start = "id=\"report-data\">";
-    let json = page.split_once(start).unwrap().1.split_once("</script>").unwrap().0;
-    serde_json::from_str(json).unwrap()
-}
 
 fn models(page: &Value) -> Vec<&str> {
     page["models"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect()
