@@ -137,14 +137,32 @@ pub struct IsItReal {
     /// Level of the intervals, such as 0.95.
     #[serde(deserialize_with = "number")]
     pub level: f64,
-    /// Number of bootstrap draws.
+    /// What the numbers of each model come from.
+    pub draws: Vec<ModelDraws>,
+    /// One entry per group and model looked at.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The draws behind the evidence on one model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelDraws {
+    /// Name of the model, as in [`ModelSummary::name`].
+    pub model: String,
+    /// The bootstrap behind its intervals, if there was one.
+    pub bootstrap: Option<Bootstrap>,
+    /// Its permutation test, if there was one.
+    pub permutation: Option<Permutation>,
+}
+
+/// A bootstrap over samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bootstrap {
+    /// Number of draws.
     pub draws: usize,
     /// What was held fixed while resampling.
     pub mode: BootstrapMode,
-    /// The permutation test, if one was run.
-    pub permutation: Option<Permutation>,
-    /// One entry per group and model looked at.
-    pub evidence: Vec<Evidence>,
 }
 
 /// What a bootstrap draw recomputes.
@@ -154,7 +172,7 @@ pub enum BootstrapMode {
     /// Samples are drawn again, the dictionary stays.
     #[default]
     DictionaryFixed,
-    /// The dictionary is fitted again on every draw.
+    /// Baselines and dictionary are fitted again on every draw.
     Refit,
 }
 

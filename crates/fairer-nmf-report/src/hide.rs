@@ -107,7 +107,10 @@ impl Report {
         self.models.iter_mut().for_each(|m| redact(&mut m.name));
         if let Some(real) = &mut self.is_it_real {
             real.evidence.iter_mut().for_each(|e| redact(&mut e.model));
-            real.permutation.iter_mut().for_each(|test| redact(&mut test.tested));
+            for draws in &mut real.draws {
+                redact(&mut draws.model);
+                draws.permutation.iter_mut().for_each(|test| redact(&mut test.tested));
+            }
         }
         if let Some(quality) = &mut self.quality {
             for fit in &mut quality.fits {

@@ -380,6 +380,29 @@ fn a_test_is_called_by_what_it_compared() {
 }
 
 #[test]
+fn intervals_are_said_of_each_model_where_they_differ() {
+    let mut report = samples::demo();
+    let all = "<p>The intervals come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed";
+    assert!(render_html(&report).contains(all));
+    let draws = &mut report.is_it_real.as_mut().expect("evidence").draws;
+    draws[1].bootstrap = Some(Bootstrap { draws: 40, mode: BootstrapMode::Refit });
+    draws[1].permutation = Some(Permutation { draws: 30, tested: "losses".into() });
+    let page = render_html(&report);
+    for part in [
+        "The intervals of <bdi>Standard NMF</bdi> come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed",
+        "The intervals of <bdi>Fairer-NMF (AM)</bdi> come from 40\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again",
+        "The test of <bdi>Standard NMF</bdi> compares",
+        "The test of <bdi>Fairer-NMF (AM)</bdi> compares losses, over 30\u{a0}random draws.",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Without intervals nothing is said of them.
+    let real = report.is_it_real.as_mut().expect("evidence");
+    real.draws.iter_mut().for_each(|d| d.bootstrap = None);
+    assert!(!render_html(&report).contains("bootstrap draw"));
+}
+
+#[test]
 fn a_sweep_has_one_worst_loss() {
     let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
     let series = |group: &str, losses: [f64; 2]| RankSeries {

@@ -111,7 +111,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", default_value_t = FOLDS)]
     pub folds: u32,
 
-    /// Fit baselines and dictionary anew in N draws of the intervals and of the test (slow)
+    /// Fit baselines and dictionary anew in N draws of the intervals and of the test, also of the
+    /// models compared (slow)
     #[arg(long, value_name = "N")]
     pub refit: Option<u32>,
 

@@ -1,6 +1,6 @@
 //! What the pages of `--report` say, whatever dictionary they are about.
 
-use crate::support::{Place, data, number};
+use crate::support::{BY_SEX, HEART, Place, data, number};
 use serde_json::Value;
 
 /// Quick statistics: the sentences are the same.
@@ -133,4 +133,44 @@ fn terminal_and_page_of_a_sweep_name_the_same_rank() {
     let ran = place.heart("sweep", &more);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(place.read("t.html").contains("section 1 shows rank 1, which the threshold picks"));
+}
+
+#[test]
+fn a_refit_is_one_of_every_model_and_the_page_says_so() {
+    let place = Place::new();
+    let files = ["--report", "p.html", "--method", "standard", "--rank", "2", "--refit", "20"];
+    let ran = place.heart("fit", &[&files[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("p.html");
+    let found = data(&page);
+    for (draws, name) in found["is_it_real"]["draws"].as_array().unwrap().iter().zip(models(&found))
+    {
+        assert_eq!(draws["model"], name);
+        assert_eq!(draws["bootstrap"]["draws"], 20);
+        assert_eq!(draws["permutation"]["draws"], 20);
+        assert_eq!(draws["bootstrap"]["mode"], "refit");
+    }
+    let evidence = found["is_it_real"]["evidence"].as_array().unwrap();
+    assert!(evidence.len() == 4 && evidence.iter().all(|e| e["tested"] == "loss"));
+    let how = "The intervals come from 20\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again";
+    assert!(page.contains(how), "{how}");
+    assert!(page.contains("The test compares the group&#39;s loss with that of random groups"));
+    assert!(!page.contains("held fixed"));
+}
+
+#[test]
+fn a_page_tells_files_but_not_folders() {
+    let place = Place::new();
+    let there = place.path().join("private").to_str().unwrap().to_owned();
+    std::fs::create_dir(&there).unwrap();
+    std::fs::copy(HEART, format!("{there}/patients.csv")).unwrap();
+    let (table, page) = (format!("{there}/patients.csv"), format!("--report={there}/p.html"));
+    let json = format!("{there}/p.json");
+    let fit = ["fit", &table, "--rank", "2", &page, "--json", &json];
+    place.ok(&[&fit[..], &BY_SEX, &FEW].concat());
+    let page = place.read("private/p.html");
+    assert!(!page.contains("private"), "the folder is in the page");
+    let command = "fairer-nmf fit patients.csv --rank 2 --report=p.html --json p.json --group-by";
+    assert!(data(&page)["command"].as_str().unwrap().starts_with(command));
+    assert_eq!(place.json("private/p.json")["report"], data(&page));
 }

@@ -76,7 +76,9 @@ pub fn hostile() -> Report {
         topic.matched = Some(TopicMatch { topic: name.into(), similarity: 0.5 });
     }
     if let Some(real) = &mut report.is_it_real {
-        real.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
+        for draws in &mut real.draws {
+            draws.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
+        }
     }
     if let Some(quality) = &mut report.quality {
         quality.sentence = Some(names[3].into());
@@ -95,7 +97,10 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
         }
     };
     report.models.iter_mut().for_each(|m| new(&mut m.name));
-    report.is_it_real.iter_mut().flat_map(|r| &mut r.evidence).for_each(|e| new(&mut e.model));
+    if let Some(real) = &mut report.is_it_real {
+        real.evidence.iter_mut().for_each(|e| new(&mut e.model));
+        real.draws.iter_mut().for_each(|d| new(&mut d.model));
+    }
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
     report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
     if let Some(topics) = &mut report.topics {
@@ -209,15 +214,17 @@ fn evidence(outcomes: &[GroupOutcome]) -> IsItReal {
             });
         }
     }
-    IsItReal {
-        level: 0.95,
-        draws: 2000,
-        mode: BootstrapMode::DictionaryFixed,
+    IsItReal { level: 0.95, draws: [STANDARD, FAIRER].map(draws).to_vec(), evidence }
+}
+
+fn draws(model: &str) -> ModelDraws {
+    ModelDraws {
+        model: model.into(),
+        bootstrap: Some(Bootstrap { draws: 2000, mode: BootstrapMode::DictionaryFixed }),
         permutation: Some(Permutation {
             draws: 999,
-            tested: "each group’s loss with that of random groups of its size".into(),
+            tested: "each group’s error with that of random groups of its size".into(),
         }),
-        evidence,
     }
 }
 
