@@ -18,8 +18,8 @@ fn as_xml(page: &str) -> String {
     out
 }
 
-fn all_samples() -> [Report; 4] {
-    [samples::demo(), samples::sixty(), samples::hostile(), Report::default()]
+fn all_samples() -> [Report; 5] {
+    [samples::demo(), samples::three(), samples::sixty(), samples::hostile(), Report::default()]
 }
 
 /// Everything a report is turned into, in one string.

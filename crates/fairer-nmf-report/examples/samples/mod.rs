@@ -5,10 +5,35 @@ use fairer_nmf_report::*;
 
 /// Two groups, every section.
 pub fn demo() -> Report {
-    let groups = [("women", 97, 0.352), ("men", 206, 0.331)];
-    let mut report = build(&groups.map(|(n, rows, e)| (n.to_owned(), rows, e)), &features(), 4);
+    let mut report = build(&by_sex(), &features(), 4);
     report.title = "Heart Disease by sex".into();
     report.subtitle = "Audit of a rank-4 factorisation".into();
+    report
+}
+
+fn by_sex() -> Vec<(String, usize, f64)> {
+    vec![("women".into(), 97, 0.352), ("men".into(), 206, 0.331)]
+}
+
+/// A dictionary of many topics from elsewhere beside two models: the widest tables.
+pub fn three() -> Report {
+    let mut report = build(&by_sex(), &features(), 20);
+    let yours = "Your dictionary";
+    report.title = "A dictionary from elsewhere".into();
+    report.subtitle = "Your dictionary of rank 20".into();
+    let model = ModelSummary { name: yours.into(), rank: 20, total_error: Some(0.4731) };
+    report.models.insert(0, model);
+    for (i, group) in report.who_pays.groups.iter_mut().enumerate() {
+        let loss = 0.12 + 0.011 * i as f64;
+        let relative_error = group.relative_baseline + loss;
+        group.results.insert(0, ModelResult { relative_error, loss });
+    }
+    if let Some(real) = &mut report.is_it_real {
+        real.draws.insert(0, draws(yours));
+        let theirs: Vec<Evidence> =
+            real.evidence.iter().filter(|e| e.model == STANDARD).cloned().collect();
+        real.evidence.extend(theirs.into_iter().map(|e| Evidence { model: yours.into(), ..e }));
+    }
     report
 }
 
@@ -336,7 +361,7 @@ fn topics(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> 
         main_group: (t % 3 == 1).then(|| groups[t % groups.len()].0.clone()),
         matched: Some(TopicMatch {
             topic: format!("Topic {}", (t + 2) % rank + 1),
-            similarity: 0.98 - 0.07 * t as f64,
+            similarity: (0.98 - 0.07 * t as f64).max(0.31),
         }),
     });
     Topics {

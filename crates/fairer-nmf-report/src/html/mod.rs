@@ -162,8 +162,7 @@ fn footer(out: &mut String, report: &Report) {
         out.push_str("</dl></details>");
     }
     if let Some(command) = &report.command {
-        let _ =
-            write!(out, "<p>Made by</p><pre tabindex=\"0\"><code>{}</code></pre>", escape(command));
+        let _ = write!(out, "<p>Made by</p><pre><code>{}</code></pre>", escape(command));
     }
     out.push_str("<p><button type=\"button\" id=\"save\" hidden=\"\">Save the numbers as JSON</button></p></footer>");
 }
