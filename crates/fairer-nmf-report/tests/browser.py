@@ -9,6 +9,8 @@ Further report files can be given in REPORT_FILES, separated by colons.
 """
 
 import base64
+import itertools
+import math
 import os
 import shutil
 import subprocess
@@ -170,6 +172,43 @@ def test_theme(browser, report):
     assert ground(browser) == dark
     browser.find_element(By.ID, "theme").click()
     assert ground(browser) == light
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1: linear RGB as others see it.
+VISIONS = {
+    "usual": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def linear(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+def lab(colour, vision):
+    """CIE L*a*b* (D65) of a colour as seen with a vision."""
+    r, g, b = (min(1, max(0, sum(m * c for m, c in zip(row, linear(colour))))) for row in VISIONS[vision])
+    x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047
+    y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    z = (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize(("colours", "media"), [("light", ""), ("dark", ""), ("dark", "print")])
+def test_colours_stay_apart(browser, reports, colours, media, vision):
+    """Ten units of L*a*b* are a plain difference; marks and dashes differ as well."""
+    visit(browser, reports["demo"], DESKTOP, colours, media)
+    palette = browser.execute_script("""
+        const style = getComputedStyle(document.documentElement);
+        return [...Array(7).keys()].map(i => style.getPropertyValue('--c' + i).trim())""")
+    assert len(set(palette)) == 7
+    for a, b in itertools.combinations(palette, 2):
+        assert math.dist(lab(a, vision), lab(b, vision)) > 10, (a, b)
 
 
 def test_picking_a_rank(browser, reports):

@@ -403,6 +403,29 @@ fn intervals_are_said_of_each_model_where_they_differ() {
 }
 
 #[test]
+fn a_table_stands_behind_every_picture() {
+    for report in all_samples() {
+        let page = as_xml(&render_html(&report));
+        let document = roxmltree::Document::parse(&page).expect("well formed");
+        for section in document.descendants().filter(|n| n.has_tag_name("section")) {
+            let at = format!("{}: {:?}", report.title, section.attribute("id"));
+            let mut waiting = false;
+            for node in section.descendants() {
+                if node.has_tag_name("table") {
+                    waiting = false;
+                } else if node.attribute("class") == Some("chart") {
+                    // Panels of one kind share a table.
+                    let panel = node.ancestors().any(|n| n.attribute("class") == Some("panels"));
+                    assert!(panel || !waiting, "{at}: a picture without a table");
+                    waiting = true;
+                }
+            }
+            assert!(!waiting, "{at}: a picture without a table");
+        }
+    }
+}
+
+#[test]
 fn a_sweep_has_one_worst_loss() {
     let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
     let series = |group: &str, losses: [f64; 2]| RankSeries {

@@ -30,9 +30,20 @@ pub fn three() -> Report {
     }
     if let Some(real) = &mut report.is_it_real {
         real.draws.insert(0, draws(yours));
-        let theirs: Vec<Evidence> =
-            real.evidence.iter().filter(|e| e.model == STANDARD).cloned().collect();
-        real.evidence.extend(theirs.into_iter().map(|e| Evidence { model: yours.into(), ..e }));
+        for (i, group) in report.who_pays.groups.iter().enumerate() {
+            let result = group.results[0];
+            let around = |v: f64| Some(Interval { lo: v - 0.013, hi: v + 0.015 });
+            let evidence = Evidence {
+                group: group.name.clone(),
+                model: yours.into(),
+                relative_error: around(result.relative_error),
+                loss: around(result.loss),
+                p_value: Some(0.04 + 0.3 * i as f64),
+                tested: Tested::Error,
+                held_out_loss: Some(result.loss - 0.01),
+            };
+            real.evidence.insert(i, evidence);
+        }
     }
     report
 }

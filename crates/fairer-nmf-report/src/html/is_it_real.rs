@@ -128,6 +128,13 @@ fn how(real: &IsItReal) -> String {
         sentences
             .push(format!("The test{models} compares {}, over {draws}.", escape(&test.tested)));
     }
+    if real.draws.iter().any(|d| d.permutation.is_some()) {
+        sentences.push(
+            "A model that was fitted with the groups in view, as Fairer-NMF is, has already drawn their losses together: \
+             there the test describes, and proves nothing."
+                .to_owned(),
+        );
+    }
     let mut text = sentences.join(" ");
     if real.evidence.iter().any(|e| e.held_out_loss.is_some()) {
         text.push_str(

@@ -202,6 +202,14 @@ mod tests {
     }
 
     #[test]
+    fn a_chart_on_paper_has_the_colours_of_the_page() {
+        for (i, colour) in crate::svg::COLOURS.iter().enumerate() {
+            let variable = format!("--c{i}: {colour};");
+            assert_eq!(STYLE.matches(&variable).count(), 2, "{variable} on screen and in print");
+        }
+    }
+
+    #[test]
     fn script_and_style_cannot_end_early() {
         assert!(
             !SCRIPT.contains("</script") && !SCRIPT.contains("<!--") && !STYLE.contains("</style")
