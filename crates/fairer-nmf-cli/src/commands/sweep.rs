@@ -20,7 +20,7 @@ use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::publish;
 use crate::report::{self, Subject};
-use crate::terminal::{self, PLAIN, STRONG, Table, styled};
+use crate::terminal;
 
 /// Compare methods over a range of ranks
 #[derive(Debug, Args)]
@@ -262,7 +262,7 @@ fn sweep<T: Element>(
     let to_stdout = pages.to_stdout() || json.as_ref().is_some_and(Output::is_stdout);
     if !args.run.quiet && !to_stdout {
         let what = export::dimensions(data.rows(), data.features(), data.groups().len());
-        terminal::print(&table(&sweep, &what))?;
+        terminal::print(&export::rank_table(&sweep, &what))?;
     }
     sweep.warnings.iter().for_each(|warning| bar.warn(warning));
     sweep.min_group_size = args.min_group_size;
@@ -362,44 +362,6 @@ fn unfinished(records: &[Record], groups: usize) -> Option<String> {
     let all = records.len() / groups.max(1);
     (count > 0)
         .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
-}
-
-/// The largest mean loss of any group, ± its standard deviation over the trials, per rank and
-/// method.
-fn table(sweep: &Sweep, what: &str) -> String {
-    let mut header = vec!["rank".to_owned()];
-    header.extend(sweep.methods.iter().map(|m| export::method_title(m).to_owned()));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = Table::new(1, &header);
-    let ranks = report::ranks(sweep);
-    for &rank in &sweep.ranks {
-        let cell = |method: &&'static str| match ranks.worst(export::method_title(method), rank) {
-            None => "-".to_owned(),
-            Some((worst, _)) if sweep.trials == 1 => format!("{:.4}", worst.loss_mean),
-            Some((worst, _)) => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
-        };
-        let cells = std::iter::once(rank.to_string()).chain(sweep.methods.iter().map(cell));
-        table.row(PLAIN, cells);
-    }
-    let trials = terminal::counted(sweep.trials, "trial");
-    let heading = styled(STRONG, "Worst loss by rank");
-    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep, &ranks))
-}
-
-/// The smallest rank under the threshold, for every method.
-fn enough(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
-    let Some(threshold) = sweep.threshold else { return String::new() };
-    let mut text = String::from("\n");
-    for method in &sweep.methods {
-        let title = export::method_title(method);
-        text += &match ranks.enough(title) {
-            Some(rank) => format!(
-                "{title}: rank {rank} is the smallest with a worst loss of at most {threshold}\n"
-            ),
-            None => format!("{title}: no rank has a worst loss of at most {threshold}\n"),
-        };
-    }
-    text
 }
 
 /// Mean and standard deviation (divisor count − 1), where there are enough values.

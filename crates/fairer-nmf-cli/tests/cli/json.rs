@@ -24,12 +24,12 @@ const FIELDS: [&str; 10] = [
 fn check_same(page: &str, json: &Value) {
     assert_eq!(data(page), json["report"]);
     let table = page.split_once("<section id=\"who-pays\"").unwrap().1;
-    let table = table.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
+    let table = table.split_once("<tbody").unwrap().1.split_once("</tbody>").unwrap().0;
     let groups = json["report"]["who_pays"]["groups"].as_array().unwrap();
     assert!(!groups.is_empty());
     for group in groups {
         let name = group["name"].as_str().unwrap();
-        let row = table.split("<tr>").find(|r| r.contains(&format!("<bdi>{name}</bdi>"))).unwrap();
+        let row = table.split("<tr").find(|r| r.contains(&format!("<bdi>{name}</bdi>"))).unwrap();
         let mut shown = vec![&group["rows"], &group["norm"], &group["relative_baseline"]];
         for result in group["results"].as_array().unwrap() {
             shown.extend([&result["relative_error"], &result["loss"]]);

@@ -174,3 +174,36 @@ fn a_page_tells_files_but_not_folders() {
     assert!(data(&page)["command"].as_str().unwrap().starts_with(command));
     assert_eq!(place.json("private/p.json")["report"], data(&page));
 }
+
+#[test]
+fn sixty_groups_with_any_names_make_a_page() {
+    let odd = [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(2)>",
+        "</script><script>document.title='owned'</script>",
+        "北海道・東北地方",
+        "المنطقة الشرقية",
+    ];
+    let name = |g: usize| odd.get(g).map_or_else(|| format!("Region {g}"), |n| (*n).to_owned());
+    let mut csv = String::from("a,b,c,d,group\n");
+    for row in 0..300_u32 {
+        let value = |k: u32| (row * 37 + k * 61) % 23 + 1;
+        let name = name(row as usize % 60).replace('"', "\"\"");
+        csv += &format!("{},{},{},{},\"{name}\"\n", value(0), value(1), value(2), value(3));
+    }
+    let place = Place::with("a.csv", csv);
+    let fit = ["fit", "a.csv", "--group-by", "group", "--rank", "1", "--baseline-runs", "1"];
+    let files = ["--report", "p.html", "--json", "p.json", "--charts", "charts"];
+    place.ok(&[&fit[..], &files, &FEW].concat());
+    let page = place.read("p.html");
+    let groups = &data(&page)["who_pays"]["groups"];
+    let mut shown: Vec<&str> =
+        groups.as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    let mut given: Vec<String> = (0..60).map(name).collect();
+    shown.sort_unstable();
+    given.sort_unstable();
+    assert_eq!(shown, given);
+    assert_eq!(page.matches("<script").count(), 2, "the page's data and its script");
+    assert!(!page.contains("<img") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(place.read("charts/who-pays.svg").contains("&lt;script&gt;"));
+}
