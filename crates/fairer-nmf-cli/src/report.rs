@@ -95,7 +95,15 @@ pub(crate) fn of_sweep<T: Element>(
     sweep: &Sweep,
 ) -> page::Report {
     let (ranks, methods) = (ranks(sweep), in_order(sweep));
-    let picked = methods.last().and_then(|method| ranks.enough(method_title(method)));
+    let picked = methods.last().and_then(|method| {
+        // By the groups shown: what picks a rank must not tell of the others.
+        let small = |name: &str| {
+            sweep.records.iter().any(|r| r.group == name && r.rows < subject.min_group_size)
+        };
+        let mut shown = ranks.clone();
+        shown.series.retain(|s| !small(&s.group));
+        shown.enough(method_title(method))
+    });
     let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
     let why = if picked.is_some() { ", which the threshold picks" } else { "" };
     let first = methods.first().copied().unwrap_or("standard");
