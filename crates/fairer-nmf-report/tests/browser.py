@@ -145,6 +145,26 @@ def test_arrow_keys_read_values(browser, report):
     assert "%" in first and "%" in second and first != second
 
 
+def test_the_tab_key_reaches_everything_and_shows_where_it_is(browser, reports):
+    visit(browser, reports["demo"])
+    wanted = browser.execute_script("""
+        const all = document.querySelectorAll('a[href], button, select, summary, [tabindex="0"]');
+        const seen = [...all].filter(e => e.checkVisibility());
+        seen.forEach((e, i) => { e.dataset.stop = i; });
+        return seen.length""")
+    reached, unmarked = set(), []
+    for _ in range(wanted):
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        stop, outline, name = browser.execute_script("""
+            const at = document.activeElement;
+            return [at.dataset.stop, getComputedStyle(at).outlineStyle, at.outerHTML.slice(0, 60)]""")
+        reached.add(stop)
+        if outline == "none":
+            unmarked.append(name)
+    assert wanted > 30 and reached == {str(i) for i in range(wanted)}
+    assert unmarked == []
+
+
 def test_sorting(browser, report):
     visit(browser, report)
     table = browser.find_element(By.CSS_SELECTOR, "#who-pays table")
