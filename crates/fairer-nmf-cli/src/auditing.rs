@@ -109,25 +109,34 @@ pub(crate) fn audits<T: Element>(
     let reference = standard.map(|s| s.components.view());
     let observer = |p: &Progress<'_>| bar.observe(p);
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
-    let curve = options.trade_off.filter(|_| fairer.is_none());
+    let trade_off = options.trade_off;
+    let curve = trade_off.filter(|_| fairer.is_none());
     let all = AuditOptions { trade_off: curve, ..options.clone() };
     bar.next_work("audit");
     let mut main = audit(data, components, baselines, reference, &all, &observer)?;
-    // What the page shows of the others: intervals and the test.
-    let less = AuditOptions { folds: 0, trade_off: None, refit: None, ..options.clone() };
+    // What the page shows of the others: intervals and the test, in the same mode.
+    let less = |method: Method, trade_off| AuditOptions {
+        folds: 0,
+        trade_off,
+        refit: options.refit.as_ref().map(|refit| refit.of(method)),
+        ..options.clone()
+    };
     bar.next_work("audit of standard NMF");
-    let standard =
-        reference.map(|h| audit(data, h, baselines, None, &less, &observer)).transpose()?;
-    let with_curve = AuditOptions { trade_off: options.trade_off, ..less };
+    let of_standard = |model: &Model| {
+        let options = less(model.parameters.method, None);
+        audit(data, model.components.view(), baselines, None, &options, &observer)
+    };
+    let standard = standard.map(of_standard).transpose()?;
     let fairer = match fairer {
         None => None,
         Some(fitted) => {
             bar.next_work("audit of Fairer-NMF");
             let h = fitted.model.components.view();
             let from = reference.unwrap_or(components);
-            let mut audit = audit(data, h, baselines, Some(from), &with_curve, &observer)?;
+            let options = less(fitted.model.parameters.method, trade_off);
+            let mut audit = audit(data, h, baselines, Some(from), &options, &observer)?;
             main.trade_off = audit.trade_off.take();
-            main.options.trade_off = options.trade_off;
+            main.options.trade_off = trade_off;
             if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
                 main.unfinished.push(audit.unfinished.remove(at));
             }
@@ -144,15 +153,14 @@ pub(crate) fn audits<T: Element>(
 impl Audits {
     /// What a stop, by the user or by the time limit, has left out, in a sentence.
     pub(crate) fn unfinished(&self) -> Option<String> {
-        let mut parts: Vec<&str> = self.main.unfinished.iter().map(|part| part.name()).collect();
-        if self.standard.as_ref().is_some_and(|audit| !audit.unfinished.is_empty()) {
-            parts.push("intervals and test of standard NMF");
-        }
-        if self.fairer.as_ref().is_some_and(|fairer| !fairer.audit.unfinished.is_empty()) {
-            parts.push("intervals and test of Fairer-NMF");
-        }
+        let of = |audit: &AuditReport, whose: &str| -> Vec<String> {
+            audit.unfinished.iter().map(|part| format!("{}{whose}", part.name())).collect()
+        };
+        let mut parts = of(&self.main, "");
+        parts.extend(self.standard.iter().flat_map(|audit| of(audit, " of standard NMF")));
+        parts.extend(self.fairer.iter().flat_map(|fairer| of(&fairer.audit, " of Fairer-NMF")));
         let parts = match parts.split_last()? {
-            (last, []) => (*last).to_owned(),
+            (last, []) => last.clone(),
             (last, others) => format!("{} and {last}", others.join(", ")),
         };
         Some(match progress::stopped() {

@@ -19,6 +19,7 @@ mod outcome;
 mod outputs;
 mod pages;
 mod progress;
+mod publish;
 mod report;
 mod reproduce;
 mod terminal;

@@ -4,10 +4,13 @@
 //! `baseline_error` and `baseline_std` are in the units of `norm` (divide by it to compare).
 
 use fairer_nmf::{AuditReport, GroupBaseline, Model};
+use fairer_nmf_report::Report;
 use serde::Serialize;
 
+use crate::publish;
+
 /// One dictionary and what it costs each group.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome {
     /// `am`, `mu`, `standard`; `given` for a dictionary from elsewhere.
     pub method: String,
@@ -29,10 +32,20 @@ pub(crate) struct Outcome {
     pub notes: Vec<String>,
     /// One sentence on how good the fit is.
     pub certificate: Option<String>,
-    /// Intervals, tests, trade-off and topics; `audit` only.
+    /// The library's statistics of the dictionary in full, where it was audited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditReport>,
+    /// All that the page shows, where it was audited: the same numbers under the same names,
+    /// whichever command made them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+    /// How many groups were hidden, where any were.
+    #[serde(skip_serializing_if = "publish::is_zero")]
+    pub hidden_groups: usize,
     pub version: &'static str,
+    /// Groups with fewer rows are in no file; 0 hides none.
+    #[serde(skip)]
+    pub min_group_size: usize,
     /// Runs behind every baseline.
     #[serde(skip)]
     pub baseline_runs: usize,
@@ -145,14 +158,17 @@ impl Outcome {
             notes: Vec::new(),
             certificate: Some(model.certificate()),
             audit: None,
+            report: None,
+            hidden_groups: 0,
+            min_group_size: 0,
             version: env!("CARGO_PKG_VERSION"),
             baseline_runs: model.groups[0].baseline.run_errors.len(),
         }
     }
 
-    /// As JSON; numbers that are not finite become `null`.
+    /// As JSON without groups that are too small; numbers that are not finite become `null`.
     pub(crate) fn to_json(&self) -> Vec<u8> {
-        json(self)
+        json(&*self.published())
     }
 }
 

@@ -152,6 +152,18 @@ fn put(temporary: TempPath, target: &Path, force: bool) -> std::io::Result<()> {
     done.map_err(|e| e.error)
 }
 
+/// Writes JSON where it was asked for, and tells the name of its file, unless that is standard
+/// output.
+pub(crate) fn write_json(
+    output: Option<Output>,
+    content: impl FnOnce() -> Vec<u8>,
+) -> Result<Option<String>, Failure> {
+    let Some(output) = output else { return Ok(None) };
+    let name = (!output.is_stdout()).then(|| output.shown().to_owned());
+    output.write(&content())?;
+    Ok(name)
+}
+
 /// No two outputs, nor an output and an input, may be the same file.
 pub(crate) fn check_distinct(
     inputs: &[String],

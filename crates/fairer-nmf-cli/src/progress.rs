@@ -23,7 +23,7 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 /// iteration, the second the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
+        if stopped() {
             outputs::remove_unfinished();
             std::process::exit(1);
         }
@@ -33,6 +33,8 @@ pub(crate) fn listen() -> Result<(), Failure> {
             Some(bar) => bar.suspend(say),
             None => say(),
         }
+        // After the note: work that ends at once would take the program away before it is said.
+        STOP.store(true, Ordering::SeqCst);
     })
     .map_err(|e| Failure::failed(format!("cannot listen for Ctrl-C: {e}")))
 }

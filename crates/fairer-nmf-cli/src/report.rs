@@ -1,6 +1,8 @@
 //! From the outcome of a command to the page of `fairer-nmf-report`. What the program shares with
 //! the Python package is in that crate's `library`.
 
+use std::path::Path;
+
 use fairer_nmf::{AuditReport, Element, GroupAudit, GroupFit, GroupedData, Model};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, Audited, Fitted, setting};
@@ -93,7 +95,15 @@ pub(crate) fn of_sweep<T: Element>(
     sweep: &Sweep,
 ) -> page::Report {
     let (ranks, methods) = (ranks(sweep), in_order(sweep));
-    let picked = methods.last().and_then(|method| ranks.enough(method_title(method)));
+    let picked = methods.last().and_then(|method| {
+        // By the groups shown: what picks a rank must not tell of the others.
+        let small = |name: &str| {
+            sweep.records.iter().any(|r| r.group == name && r.rows < subject.min_group_size)
+        };
+        let mut shown = ranks.clone();
+        shown.series.retain(|s| !small(&s.group));
+        shown.enough(method_title(method))
+    });
     let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
     let why = if picked.is_some() { ", which the threshold picks" } else { "" };
     let first = methods.first().copied().unwrap_or("standard");
@@ -253,13 +263,48 @@ fn settings(outcome: &Outcome, model: Option<&Model>) -> Vec<page::Setting> {
     settings
 }
 
-/// The command that was typed, quoted for a shell.
+/// The command that was typed, quoted for a shell, without the folders of its files: a page is
+/// handed on, and they are nobody's business.
 fn command() -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
         true => word,
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into()));
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = words.map(|word| quoted(without_folder(&word)));
     std::iter::once("fairer-nmf".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word of the command line without the folder of its file, where it names one that is there:
+/// of a column `mg/dl` nothing is cut off.
+fn without_folder(word: &str) -> String {
+    let (option, value) = match word.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (&word[..=option.len()], value),
+        _ => ("", word),
+    };
+    let folder = Path::new(value).parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.is_some_and(Path::is_dir) {
+        true => format!("{option}{}", short_name(value)),
+        false => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_cut_off_files_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().to_str().unwrap();
+        let cut = |word: &str| without_folder(&word.replace("HERE", folder));
+        assert_eq!(cut("HERE/data.csv"), "data.csv");
+        assert_eq!(cut("HERE/labels.csv:sex"), "labels.csv:sex");
+        assert_eq!(cut("--report=HERE/r.html"), "--report=r.html");
+        assert!(!cut("HERE/").contains('/') && !cut("HERE").contains('/'));
+        for word in ["mg/dl", "--group-by=mg/dl", "-", "--rank", "a=b/c", "data.csv", "(a|/b)"] {
+            assert_eq!(cut(word), word);
+        }
+    }
 }

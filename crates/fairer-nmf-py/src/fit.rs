@@ -65,26 +65,31 @@ impl Settings {
     }
 
     fn method(&self) -> PyResult<Method> {
-        let method = match (self.method.as_str(), self.update.as_str()) {
-            ("am", "auto" | "nnls") => Method::am(),
-            ("mu", "auto" | "mu") => Method::mu(),
-            ("standard", "auto") => Method::standard(),
-            ("standard", "mu") => Method::Standard { update: Update::Mu },
-            ("standard", "hals") => Method::Standard { update: Update::Hals },
-            ("standard", "nnls") => Method::Standard { update: Update::Nnls },
-            ("am" | "mu", "mu" | "hals" | "nnls") => {
-                return unknown("update", &self.update, "'auto' unless the method is 'standard'");
-            }
-            ("am" | "mu" | "standard", other) => {
-                return unknown("update", other, "'auto', 'mu', 'hals' or 'nnls'");
-            }
-            (other, _) => return unknown("method", other, "'am', 'mu' or 'standard'"),
-        };
-        Ok(method)
+        method(&self.method, &self.update)
     }
 }
 
-fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
+/// A method by its name, with the update of standard NMF.
+pub fn method(name: &str, update: &str) -> PyResult<Method> {
+    Ok(match (name, update) {
+        ("am", "auto" | "nnls") => Method::am(),
+        ("mu", "auto" | "mu") => Method::mu(),
+        ("standard", "auto") => Method::standard(),
+        ("standard", "mu") => Method::Standard { update: Update::Mu },
+        ("standard", "hals") => Method::Standard { update: Update::Hals },
+        ("standard", "nnls") => Method::Standard { update: Update::Nnls },
+        ("am" | "mu", "mu" | "hals" | "nnls") => {
+            return unknown("update", update, "'auto' unless the method is 'standard'");
+        }
+        ("am" | "mu" | "standard", other) => {
+            return unknown("update", other, "'auto', 'mu', 'hals' or 'nnls'");
+        }
+        (other, _) => return unknown("method", other, "'am', 'mu' or 'standard'"),
+    })
+}
+
+/// A kind of baseline by its name, or the errors that were given.
+pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
     Ok(match (errors, name) {
         (Some(errors), _) => Baseline::Given { errors },
         (None, "paper") => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),

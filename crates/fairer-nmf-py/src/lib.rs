@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::report::{audit_charts, audit_page};
+    use super::report::{audit_charts, audit_json, audit_page};
     use super::*;
 
     #[pymodule_init]

@@ -4,10 +4,11 @@
 use crate::audit::in_scaled_features;
 use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
+use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::{
     AuditOptions, AuditReport, Baseline, Element, Fit, GroupedData, Individuals, Method, Observer,
-    Parameters, Status, TradeOffOptions,
+    Parameters, Refit, Status, TradeOffOptions,
 };
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, Audited, Fitted, setting};
@@ -39,6 +40,12 @@ pub struct PageSettings {
     compare: bool,
     level: f64,
     min_group_size: usize,
+    /// Draws of the intervals and of the test in which everything is fitted anew; 0 for none.
+    refit: usize,
+    /// The method of the audited dictionary, where it is fitted anew.
+    fitted_by: String,
+    /// The kind of the baselines, as they are estimated anew; empty where they were given.
+    baseline: String,
     seed: u64,
     threads: usize,
 }
@@ -55,6 +62,20 @@ pub fn audit_page<'py>(
 ) -> PyResult<String> {
     let report = audited(py, x, groups, components, representation, settings)?;
     Ok(page::render_html(&report))
+}
+
+/// The content of the page as JSON.
+#[pyfunction]
+pub fn audit_json<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    components: PyReadonlyArray2<'py, f64>,
+    representation: Option<PyReadonlyArray2<'py, f64>>,
+    settings: PageSettings,
+) -> PyResult<String> {
+    let report = audited(py, x, groups, components, representation, settings)?;
+    Ok(page::render_json(&report))
 }
 
 /// A file's name and its bytes.
@@ -93,13 +114,30 @@ fn audited<'py>(
     let groups = Groups::of(Some(groups));
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
+    let refit = refit(&settings, h.nrows())?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
-            find(&view, groups.as_ref(), h, w, &settings, observer)
+            find(&view, groups.as_ref(), (h, w), &settings, refit, observer)
         };
         run(py, settings.threads, None, task)?.map_err(to_python)
     })
+}
+
+/// How to fit the audited dictionary anew, where that was asked for.
+fn refit(s: &PageSettings, rank: usize) -> PyResult<Option<Refit>> {
+    if s.refit == 0 {
+        return Ok(None);
+    }
+    let given = s.baseline.is_empty().then(|| s.baselines.clone());
+    let parameters = Parameters {
+        method: method(&s.fitted_by, "auto")?,
+        baseline: baseline(&s.baseline, s.baseline_runs, given)?,
+        bound: false,
+        seed: s.seed,
+        ..Parameters::new(rank)
+    };
+    Ok(Some(Refit { draws: s.refit, permutations: s.refit, parameters }))
 }
 
 /// What the library finds out.
@@ -121,9 +159,9 @@ struct Compared<T> {
 fn find<T: Element>(
     view: &View<'_, T>,
     groups: Option<&Groups>,
-    h: Array2<f64>,
-    w: Option<ArrayView2<'_, f64>>,
+    (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
     s: &PageSettings,
+    refit: Option<Refit>,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
@@ -134,6 +172,7 @@ fn find<T: Element>(
         permutations: s.permutations,
         folds: s.folds,
         trade_off: None,
+        refit,
         seed: s.seed,
         ..AuditOptions::default()
     };
@@ -170,10 +209,14 @@ fn compare<T: Element>(
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<Compared<T>> {
-    let less = AuditOptions { folds: 0, ..options.clone() };
+    let less = |fit: &Fit<T>| AuditOptions {
+        folds: 0,
+        refit: options.refit.as_ref().map(|refit| refit.of(fit.model.parameters.method)),
+        ..options.clone()
+    };
     let (low, high) = (standard.model.components.view(), fairer.model.components.view());
-    let of_standard = fairer_nmf::audit(data, low, &s.baselines, None, &less, observer)?;
-    let curve = AuditOptions { trade_off: Some(TradeOffOptions::default()), ..less };
+    let of_standard = fairer_nmf::audit(data, low, &s.baselines, None, &less(&standard), observer)?;
+    let curve = AuditOptions { trade_off: Some(TradeOffOptions::default()), ..less(&fairer) };
     let of_fairer = fairer_nmf::audit(data, high, &s.baselines, Some(low), &curve, observer)?;
     let before = fairer_nmf::evaluate(data, h, w, &s.baselines)?;
     let after = fairer_nmf::evaluate(data, high, None, &s.baselines)?;

@@ -1,5 +1,6 @@
 """Audits of any dictionary."""
 
+import json
 import signal
 import threading
 import time
@@ -92,6 +93,78 @@ def test_the_page_has_the_sections_of_the_program(data):
     assert "Is it real?" not in plain and "What does fairness cost" in plain
     with pytest.raises(ValueError, match="two folds"):
         result.to_html(folds=1)
+
+
+def numbers_of(page):
+    """What a page carries for programs."""
+    start = page.index('id="report-data">') + len('id="report-data">')
+    return json.loads(page[start : page.index("</script>", start)])
+
+
+def test_json_says_what_the_page_says(data):
+    X, groups = data
+    result = audit(X, H=X[:4], sensitive_features=groups)
+    few = {"draws": 100, "permutations": 100, "folds": 2}
+    page = numbers_of(result.to_html("Same", **few))
+    found = result.to_dict("Same", **few)
+    text = json.loads(result.to_json("Same", **few))
+    # Times differ from run to run.
+    for content in (page, found, text):
+        for fit in content["quality"]["fits"]:
+            assert fit.pop("seconds") > 0
+    assert found == page == text
+    assert [model["name"] for model in found["models"]] == [
+        "Your dictionary", "Standard NMF", "Fairer-NMF (AM)",
+    ]  # fmt: skip
+    for group in found["who_pays"]["groups"]:
+        row = result.by_group.loc[group["name"]]
+        assert group["rows"] == row["rows"]
+        assert group["results"][0]["loss"] == pytest.approx(row["loss"], rel=1e-12)
+        assert group["results"][0]["relative_error"] == pytest.approx(row["relative_error"])
+        assert group["relative_baseline"] == pytest.approx(row["baseline_error"] / row["norm"])
+    # The table behind the first picture has the same numbers.
+    table = result.to_html(**few).split('<section id="who-pays"')[1].split("<tbody")[1]
+    assert f'data-v="{found["who_pays"]["groups"][0]["norm"]}"' in table
+    assert found["is_it_real"]["evidence"][0]["loss"]["lo"] is not None
+    assert result.to_dict(draws=0, permutations=0, folds=0)["is_it_real"] is None
+    hidden = result.to_json(min_group_size=30, **few)
+    assert "small" not in json.loads(hidden)["who_pays"]["groups"][0]["name"]
+    assert '"small"' not in hidden and json.loads(hidden)["hidden_groups"] == 1
+
+
+def test_a_page_can_refit_as_the_program_does(data):
+    X, groups = data
+    H = NMF(3, init="nndsvda", random_state=0, max_iter=500).fit(X).components_
+    result = audit(X, H=H, sensitive_features=groups, baseline_runs=2)
+    few = {"draws": 200, "permutations": 0, "folds": 0}
+    fixed = result.to_dict(**few)["is_it_real"]
+    anew = result.to_dict(**few, refit=25, fitted_by="standard")["is_it_real"]
+    assert [d["bootstrap"] for d in fixed["draws"]] == 3 * [
+        {"draws": 200, "mode": "dictionary-fixed"}
+    ]
+    for draws in anew["draws"]:
+        assert draws["bootstrap"] == {"draws": 25, "mode": "refit"}
+        assert draws["permutation"]["draws"] == 25
+    assert {e["tested"] for e in anew["evidence"]} == {"loss"}
+    for held, new in zip(fixed["evidence"], anew["evidence"], strict=True):
+        assert (held["group"], held["model"]) == (new["group"], new["model"])
+        assert held["loss"] != new["loss"]
+        # The median of the draws is the estimate.
+        assert new["loss"]["lo"] < new["loss"]["hi"]
+    page = result.to_html(**few, refit=25, fitted_by="standard")
+    assert "with baselines and dictionary fitted again on each draw" in page
+    # The seed is the audit's.
+    again = result.to_dict(**few, refit=25, fitted_by="standard")["is_it_real"]
+    assert again == anew
+    # Another method fits other dictionaries to the draws.
+    other = result.to_dict(**few, refit=25, fitted_by="am", compare=False)["is_it_real"]
+    assert other["evidence"][0]["loss"] != anew["evidence"][0]["loss"]
+    for arguments, sentence in [({}, "fitted_by is None"), ({"fitted_by": "svd"}, "'svd'")]:
+        with pytest.raises(ValueError, match=sentence):
+            result.to_html(refit=10, **arguments)
+    pair = audit(X, H=H, W=result.representation, sensitive_features=groups)
+    with pytest.raises(ValueError, match="leave W out"):
+        pair.to_json(refit=10, fitted_by="standard")
 
 
 def test_groups_that_are_small_for_the_rank_are_named(data):

@@ -1,4 +1,4 @@
-//! Writes three sample reports with their JSON and charts into a folder:
+//! Writes four sample reports with their JSON and charts into a folder:
 //! `cargo run -p fairer-nmf-report --example sample_reports -- DIR`.
 
 mod samples;
@@ -12,9 +12,12 @@ use fairer_nmf_report::{charts, render_html, render_json};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args().nth(1).ok_or("say where to write: sample_reports DIR")?;
     let folder = PathBuf::from(folder);
-    for (name, report) in
-        [("demo", samples::demo()), ("sixty", samples::sixty()), ("hostile", samples::hostile())]
-    {
+    for (name, report) in [
+        ("demo", samples::demo()),
+        ("three", samples::three()),
+        ("sixty", samples::sixty()),
+        ("hostile", samples::hostile()),
+    ] {
         let files = folder.join(format!("{name}-charts"));
         fs::create_dir_all(&files)?;
         fs::write(folder.join(format!("{name}.html")), render_html(&report))?;

@@ -5,6 +5,10 @@
 //! (0.106 is shown as 10.6 %), named as in the public interfaces: see
 //! [`ModelResult`]. A number that is not finite is shown as a dash.
 
+mod evidence;
+
+pub use evidence::*;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Everything one page shows. Sections that are `None` leave no hole.
@@ -128,87 +132,6 @@ pub struct ModelResult {
     /// R-Loss: (‖X_ℓ − W_ℓH‖ − E)/N; may be negative.
     #[serde(deserialize_with = "number")]
     pub loss: f64,
-}
-
-/// Section 2: how sure the numbers of section 1 are.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct IsItReal {
-    /// Level of the intervals, such as 0.95.
-    #[serde(deserialize_with = "number")]
-    pub level: f64,
-    /// Number of bootstrap draws.
-    pub draws: usize,
-    /// What was held fixed while resampling.
-    pub mode: BootstrapMode,
-    /// The permutation test, if one was run.
-    pub permutation: Option<Permutation>,
-    /// One entry per group and model looked at.
-    pub evidence: Vec<Evidence>,
-}
-
-/// What a bootstrap draw recomputes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BootstrapMode {
-    /// Samples are drawn again, the dictionary stays.
-    #[default]
-    DictionaryFixed,
-    /// The dictionary is fitted again on every draw.
-    Refit,
-}
-
-/// The permutation test in words and numbers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Permutation {
-    /// Number of random relabellings.
-    pub draws: usize,
-    /// What was compared, as the end of the sentence "The test compares …",
-    /// such as "the group's loss with that of random groups of its size".
-    pub tested: String,
-}
-
-/// Evidence on one group under one model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Evidence {
-    /// Name of the group.
-    pub group: String,
-    /// Name of the model, as in [`ModelSummary::name`].
-    pub model: String,
-    /// Bootstrap interval of the relative error.
-    pub relative_error: Option<Interval>,
-    /// Bootstrap interval of the loss.
-    pub loss: Option<Interval>,
-    /// Share of random groups of this size that fare at least as badly.
-    pub p_value: Option<f64>,
-    /// By which measure they do.
-    pub tested: Tested,
-    /// Loss against a baseline measured on samples it was not fitted to.
-    pub held_out_loss: Option<f64>,
-}
-
-/// What the random groups of a permutation test are compared by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tested {
-    /// The relative error, which needs nothing estimated anew.
-    #[default]
-    Error,
-    /// The loss: every random group got a baseline of its own.
-    Loss,
-}
-
-/// A closed interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Lower end.
-    #[serde(deserialize_with = "number")]
-    pub lo: f64,
-    /// Upper end.
-    #[serde(deserialize_with = "number")]
-    pub hi: f64,
 }
 
 /// Section 3: the price of the fairer model.

@@ -16,10 +16,11 @@ const REDACTED: &str = "(hidden)";
 impl Report {
     /// The report as it may be shown: without groups below `min_group_size`.
     ///
-    /// Every renderer of this crate calls this first. Free text (title, notes,
-    /// settings, command) that names a hidden group is dropped or blanked;
-    /// names of *features* are not looked at, and a caller that hides groups
-    /// should not write totals into free text.
+    /// Every renderer of this crate calls this first. Notes, which count rows of
+    /// the data, are dropped; other free text (title, settings, command) that
+    /// names a hidden group is dropped or blanked; names of *features* are not
+    /// looked at, and a caller that hides groups should not write totals into
+    /// free text.
     pub fn published(&self) -> Cow<'_, Report> {
         let hidden: HashSet<String> = self
             .who_pays
@@ -86,7 +87,7 @@ impl Report {
 
     fn redact_text(&mut self, hidden: &HashSet<String>) {
         let clean = |text: &str| !hidden.iter().any(|name| mentions(text, name));
-        self.notes.retain(|text| clean(text));
+        self.notes.clear();
         self.warnings.retain(|text| clean(text));
         let redact = |text: &mut String| {
             for name in hidden {
@@ -106,7 +107,10 @@ impl Report {
         self.models.iter_mut().for_each(|m| redact(&mut m.name));
         if let Some(real) = &mut self.is_it_real {
             real.evidence.iter_mut().for_each(|e| redact(&mut e.model));
-            real.permutation.iter_mut().for_each(|test| redact(&mut test.tested));
+            for draws in &mut real.draws {
+                redact(&mut draws.model);
+                draws.permutation.iter_mut().for_each(|test| redact(&mut test.tested));
+            }
         }
         if let Some(quality) = &mut self.quality {
             for fit in &mut quality.fits {
@@ -145,7 +149,8 @@ fn places(text: &str, name: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-fn mentions(text: &str, name: &str) -> bool {
+/// Whether a text names a group, as whole words.
+pub fn mentions(text: &str, name: &str) -> bool {
     !places(text, name).is_empty()
 }
 

@@ -27,6 +27,7 @@ mod ranks;
 mod svg;
 
 pub use content::*;
+pub use hide::mentions;
 
 /// The report as one HTML page that needs no network.
 pub fn render_html(report: &Report) -> String {

@@ -2,8 +2,8 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 use fairer_nmf::{
-    AuditReport, Element, GroupAudit, GroupChances, GroupChange, GroupedData, Individuals, Matrix,
-    Model, Status, TradeOff,
+    AuditReport, Bootstrap, Element, GroupAudit, GroupChances, GroupChange, GroupedData,
+    Individuals, Matrix, Model, Permutation, Status, TradeOff,
 };
 
 use crate::content as page;
@@ -101,21 +101,37 @@ pub fn p_value(chances: &GroupChances) -> f64 {
 /// Section 2, where anything was asked for that belongs there: `main` is the audit in full,
 /// `audits` are those of all models of the page, in its order.
 pub fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
-    let audit = main;
-    // Where everything was fitted anew, that is the better answer.
-    let bootstrap = audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref());
-    let permutation = audit.permutation_refit.as_ref().or(audit.permutation.as_ref());
-    if bootstrap.is_none() && permutation.is_none() && audit.held_out.is_none() {
+    if bootstrap(main).is_none() && permutation(main).is_none() && main.held_out.is_none() {
         return None;
     }
     Some(page::IsItReal {
-        level: audit.options.level,
-        draws: bootstrap.map_or(0, |b| b.draws),
-        mode: match bootstrap.is_some_and(|b| b.refit) {
-            true => page::BootstrapMode::Refit,
-            false => page::BootstrapMode::DictionaryFixed,
-        },
-        permutation: permutation.map(|p| page::Permutation {
+        level: main.options.level,
+        draws: audits.iter().map(draws).collect(),
+        evidence: audits.iter().flat_map(|&audited| evidence(audited, main)).collect(),
+    })
+}
+
+/// The intervals that are shown: where everything was fitted anew, that is the better answer.
+fn bootstrap(audit: &AuditReport) -> Option<&Bootstrap> {
+    audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref())
+}
+
+/// The test that is shown, likewise.
+fn permutation(audit: &AuditReport) -> Option<&Permutation> {
+    audit.permutation_refit.as_ref().or(audit.permutation.as_ref())
+}
+
+fn draws(Audited { name, audit }: &Audited<'_>) -> page::ModelDraws {
+    page::ModelDraws {
+        model: (*name).to_owned(),
+        bootstrap: bootstrap(audit).map(|b| page::Bootstrap {
+            draws: b.draws,
+            mode: match b.refit {
+                true => page::BootstrapMode::Refit,
+                false => page::BootstrapMode::DictionaryFixed,
+            },
+        }),
+        permutation: permutation(audit).map(|p| page::Permutation {
             draws: p.draws,
             tested: match p.refit {
                 true => "the group's loss with that of random groups of its size, each with a baseline of its own",
@@ -123,14 +139,12 @@ pub fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::Is
             }
             .to_owned(),
         }),
-        evidence: audits.iter().flat_map(|&audited| evidence(audited, main)).collect(),
-    })
+    }
 }
 
 fn evidence(Audited { name, audit }: Audited<'_>, main: &AuditReport) -> Vec<page::Evidence> {
     let interval = |i: &fairer_nmf::Interval| page::Interval { lo: i.low, hi: i.high };
-    let bootstrap = audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref());
-    let permutation = audit.permutation_refit.as_ref().or(audit.permutation.as_ref());
+    let (bootstrap, permutation) = (bootstrap(audit), permutation(audit));
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
     let own = |l: usize| main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);

@@ -34,9 +34,10 @@ pub enum Paint {
     OnHeat,
 }
 
-/// Okabe–Ito colours that keep a contrast of about 3:1 on white, in order of use.
+/// Okabe–Ito colours and others that keep a contrast of 3:1 on white and stay apart for
+/// colour-blind readers, in order of use.
 pub const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#b5578b", "#b87d00", "#3a8fc4", "#555555"];
+    ["#0072b2", "#d55e00", "#009e73", "#b5578b", "#6a35c9", "#2b2b2b", "#8a8a3c"];
 const COLOUR_VARIABLES: [&str; 7] =
     ["var(--c0)", "var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)"];
 

@@ -3,12 +3,14 @@
     cargo run -p fairer-nmf-report --example sample_reports -- DIR
     REPORTS=DIR pytest crates/fairer-nmf-report/tests/browser.py
 
-REPORTS: folder with demo.html, sixty.html and hostile.html; made with cargo if unset.
+REPORTS: folder with demo.html, three.html, sixty.html and hostile.html; made with cargo if unset.
 SHOTS:   folder for screenshots; a temporary one if unset.
 Further report files can be given in REPORT_FILES, separated by colons.
 """
 
 import base64
+import itertools
+import math
 import os
 import shutil
 import subprocess
@@ -32,7 +34,9 @@ if not (CHROMIUM and DRIVER):
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars""".split()
 PHONE, DESKTOP = (360, 740), (1200, 900)
-SAMPLES = ["demo", "sixty", "hostile"]
+# A4 within margins of 1 cm, in CSS pixels.
+PAPER = (718, 1047)
+SAMPLES = ["demo", "three", "sixty", "hostile"]
 
 
 @pytest.fixture(scope="session")
@@ -77,13 +81,13 @@ def resize(browser, size):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
-def scheme(browser, value):
+def scheme(browser, value, media=""):
     feature = {"name": "prefers-color-scheme", "value": value}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [feature]})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [feature]})
 
 
-def visit(browser, path, size=DESKTOP, colours="light"):
-    scheme(browser, colours)
+def visit(browser, path, size=DESKTOP, colours="light", media=""):
+    scheme(browser, colours, media)
     resize(browser, size)
     browser.get(path.as_uri())
 
@@ -141,6 +145,26 @@ def test_arrow_keys_read_values(browser, report):
     assert "%" in first and "%" in second and first != second
 
 
+def test_the_tab_key_reaches_everything_and_shows_where_it_is(browser, reports):
+    visit(browser, reports["demo"])
+    wanted = browser.execute_script("""
+        const all = document.querySelectorAll('a[href], button, select, summary, [tabindex="0"]');
+        const seen = [...all].filter(e => e.checkVisibility());
+        seen.forEach((e, i) => { e.dataset.stop = i; });
+        return seen.length""")
+    reached, unmarked = set(), []
+    for _ in range(wanted):
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        stop, outline, name = browser.execute_script("""
+            const at = document.activeElement;
+            return [at.dataset.stop, getComputedStyle(at).outlineStyle, at.outerHTML.slice(0, 60)]""")
+        reached.add(stop)
+        if outline == "none":
+            unmarked.append(name)
+    assert wanted > 30 and reached == {str(i) for i in range(wanted)}
+    assert unmarked == []
+
+
 def test_sorting(browser, report):
     visit(browser, report)
     table = browser.find_element(By.CSS_SELECTOR, "#who-pays table")
@@ -170,6 +194,43 @@ def test_theme(browser, report):
     assert ground(browser) == light
 
 
+# Machado, Oliveira and Fernandes 2009, severity 1: linear RGB as others see it.
+VISIONS = {
+    "usual": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def linear(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+def lab(colour, vision):
+    """CIE L*a*b* (D65) of a colour as seen with a vision."""
+    r, g, b = (min(1, max(0, sum(m * c for m, c in zip(row, linear(colour))))) for row in VISIONS[vision])
+    x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047
+    y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    z = (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize(("colours", "media"), [("light", ""), ("dark", ""), ("dark", "print")])
+def test_colours_stay_apart(browser, reports, colours, media, vision):
+    """Ten units of L*a*b* are a plain difference; marks and dashes differ as well."""
+    visit(browser, reports["demo"], DESKTOP, colours, media)
+    palette = browser.execute_script("""
+        const style = getComputedStyle(document.documentElement);
+        return [...Array(7).keys()].map(i => style.getPropertyValue('--c' + i).trim())""")
+    assert len(set(palette)) == 7
+    for a, b in itertools.combinations(palette, 2):
+        assert math.dist(lab(a, vision), lab(b, vision)) > 10, (a, b)
+
+
 def test_picking_a_rank(browser, reports):
     visit(browser, reports["demo"])
     pick = browser.find_element(By.ID, "rank-pick")
@@ -183,6 +244,97 @@ def test_no_sideways_scrolling(browser, report, size):
     browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
     widths = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
     assert widths[0] <= widths[1]
+
+
+def unfold(browser):
+    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+def too_wide(browser, selector):
+    """Tables of which a part is only seen by scrolling."""
+    return browser.execute_script("""
+        return [...document.querySelectorAll(arguments[0])].filter(t => t.getClientRects().length)
+            .filter(t => t.scrollWidth > t.parentElement.clientWidth).map(t => t.ariaLabel)""", selector)
+
+
+@pytest.mark.parametrize("width", [1000, 800])
+def test_the_first_table_fits_a_screen(browser, report, width):
+    visit(browser, report, (width, 800))
+    assert too_wide(browser, "#who-pays table") == []
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_every_table_fits_a_phone(browser, report, width):
+    visit(browser, report, (width, 844))
+    unfold(browser)
+    assert too_wide(browser, "table") == []
+
+
+def test_a_table_is_still_one_on_a_phone(browser, reports):
+    visit(browser, reports["sixty"], PHONE)
+    table = browser.find_element(By.CSS_SELECTOR, "#who-pays table")
+    cell = table.find_element(By.CSS_SELECTOR, "tbody td")
+    assert cell.value_of_css_property("display") != "table-cell", "it is laid out as a list"
+    nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    roles = [node.get("role", {}).get("value") for node in nodes]
+    assert roles.count("rowheader") >= 60 and roles.count("row") > 60 and roles.count("table") > 1
+    rows = next(b for b in shown(browser, "#who-pays thead button") if b.text.startswith("Rows"))
+    rows.send_keys(Keys.ENTER)
+    counts = [float(v) for v in column(table, 1)]
+    assert len(counts) == 60 and counts == sorted(counts, reverse=True)
+
+
+# What a printer gets of what is dark, wide, folded or cut off on a screen.
+FAULTS_IN_PRINT = r"""
+    const seen = [...document.body.querySelectorAll('*')].filter(e => e.getClientRects().length);
+    const share = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    // The contrast of a colour with white paper.
+    const contrast = text => {
+        const [r, g, b] = text.match(/[\d.]+/g).map(Number).map(share);
+        return 1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05);
+    };
+    const ownText = e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+    const name = e => e.tagName + '.' + (e.className.baseVal ?? e.className) + ': ' + e.textContent.slice(0, 40);
+    // Numbers on dark cells of a heat map are white.
+    const onHeat = e => e.getAttribute('fill') === 'var(--on-heat)';
+    const written = seen.filter(ownText).filter(e => !e.closest('#tip'));
+    const colour = e => e.closest('svg') ? getComputedStyle(e).fill : getComputedStyle(e).color;
+    return {
+        ground: contrast(getComputedStyle(document.body).backgroundColor),
+        pale: written.filter(e => contrast(colour(e)) < 4.5 && !onHeat(e)).map(name),
+        wide: seen.filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(name),
+        cut: seen.filter(e => e.matches('.scroll') &&
+            (e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth)).map(name),
+        controls: seen.filter(e => e.matches('nav, select, button#theme, button#save')).map(name),
+        folded: [...document.querySelectorAll('details:not([open])')].map(name),
+        tall: seen.filter(e => e.matches('svg') && e.getBoundingClientRect().height > 1047).map(name),
+    };"""
+
+
+@pytest.mark.parametrize("size", [PAPER, (500, 700)])
+def test_print_is_dark_on_white_and_whole(browser, report, size):
+    visit(browser, report, size, "dark", "print")
+    # A reader who chose the dark theme, too; the button is not in print.
+    browser.execute_script("document.documentElement.dataset.theme = 'dark'")
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    faults = browser.execute_script(FAULTS_IN_PRINT)
+    assert faults.pop("ground") == 1, "paper is white"
+    assert faults == dict.fromkeys(faults, [])
+    rows = browser.execute_script("""
+        return [...document.querySelectorAll('tbody tr')].filter(r => !r.getClientRects().length).length""")
+    assert rows == 0, "all tables are there"
+
+
+def test_a_printer_gets_what_is_folded(browser, reports):
+    visit(browser, reports["demo"])
+    folded = "document.querySelectorAll('details:not([open])').length"
+    before = browser.execute_script(f"""
+        window.addEventListener('beforeprint', () => {{ window.inPrint = {folded}; }});
+        return {folded}""")
+    browser.execute_cdp_cmd("Page.printToPDF", {})
+    assert before > 3
+    assert browser.execute_script("return window.inPrint") == 0
+    assert browser.execute_script(f"return {folded}") == before, "and the screen is as it was"
 
 
 def test_text_in_charts_is_legible_on_a_phone(browser, report):

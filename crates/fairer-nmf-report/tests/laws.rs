@@ -18,8 +18,8 @@ fn as_xml(page: &str) -> String {
     out
 }
 
-fn all_samples() -> [Report; 4] {
-    [samples::demo(), samples::sixty(), samples::hostile(), Report::default()]
+fn all_samples() -> [Report; 5] {
+    [samples::demo(), samples::three(), samples::sixty(), samples::hostile(), Report::default()]
 }
 
 /// Everything a report is turned into, in one string.
@@ -377,6 +377,52 @@ fn a_test_is_called_by_what_it_compared() {
         sentences(&report, "Under 1\u{a0}% of random groups") && !sentences(&report, "About under")
     );
     assert!(sentences(&report, "by chance alone most likely none would"));
+}
+
+#[test]
+fn intervals_are_said_of_each_model_where_they_differ() {
+    let mut report = samples::demo();
+    let all = "<p>The intervals come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed";
+    assert!(render_html(&report).contains(all));
+    let draws = &mut report.is_it_real.as_mut().expect("evidence").draws;
+    draws[1].bootstrap = Some(Bootstrap { draws: 40, mode: BootstrapMode::Refit });
+    draws[1].permutation = Some(Permutation { draws: 30, tested: "losses".into() });
+    let page = render_html(&report);
+    for part in [
+        "The intervals of <bdi>Standard NMF</bdi> come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed",
+        "The intervals of <bdi>Fairer-NMF (AM)</bdi> come from 40\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again",
+        "The test of <bdi>Standard NMF</bdi> compares",
+        "The test of <bdi>Fairer-NMF (AM)</bdi> compares losses, over 30\u{a0}random draws.",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Without intervals nothing is said of them.
+    let real = report.is_it_real.as_mut().expect("evidence");
+    real.draws.iter_mut().for_each(|d| d.bootstrap = None);
+    assert!(!render_html(&report).contains("bootstrap draw"));
+}
+
+#[test]
+fn a_table_stands_behind_every_picture() {
+    for report in all_samples() {
+        let page = as_xml(&render_html(&report));
+        let document = roxmltree::Document::parse(&page).expect("well formed");
+        for section in document.descendants().filter(|n| n.has_tag_name("section")) {
+            let at = format!("{}: {:?}", report.title, section.attribute("id"));
+            let mut waiting = false;
+            for node in section.descendants() {
+                if node.has_tag_name("table") {
+                    waiting = false;
+                } else if node.attribute("class") == Some("chart") {
+                    // Panels of one kind share a table.
+                    let panel = node.ancestors().any(|n| n.attribute("class") == Some("panels"));
+                    assert!(panel || !waiting, "{at}: a picture without a table");
+                    waiting = true;
+                }
+            }
+            assert!(!waiting, "{at}: a picture without a table");
+        }
+    }
 }
 
 #[test]

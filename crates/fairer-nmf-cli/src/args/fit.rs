@@ -111,11 +111,13 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", default_value_t = FOLDS)]
     pub folds: u32,
 
-    /// Fit baselines and dictionary anew in N draws of the intervals and of the test (slow)
+    /// Fit baselines and dictionary anew in N draws of the intervals and of the test, also of the
+    /// models compared (slow)
     #[arg(long, value_name = "N")]
     pub refit: Option<u32>,
 
-    /// Leave groups with fewer rows out of the report, so that it discloses nobody
+    /// Leave groups with fewer rows out of page, charts and JSON, and with them all totals, so that
+    /// these disclose nobody; the terminal still shows them
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub min_group_size: usize,
 }

@@ -7,7 +7,6 @@ use fairer_nmf::{
     Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
     estimate_baselines, global_bound,
 };
-use fairer_nmf_report::Report;
 use ndarray::Array2;
 
 use super::topics::load_model;
@@ -21,7 +20,7 @@ use crate::fitting::{self, fit_standard};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
-use crate::outputs::Output;
+use crate::outputs::{self, Output};
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
@@ -43,7 +42,8 @@ The column p: the share of random groups of the same size whose error is at leas
 --refit: whose loss is). A small p says that the group fares worse than chance explains.
 
 --report and --json also fit Fairer-NMF of the same rank, unless the model is one, and show what
-it would change and for whom; --no-compare leaves that and standard NMF out.")]
+it would change and for whom; --no-compare leaves that and standard NMF out. In --json, `report`
+has all that the page shows, `audit` the library's statistics of the dictionary.")]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -205,12 +205,14 @@ fn measure<T: Element>(
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
     outcome.warnings.extend(audits.fairer.iter().filter_map(|f| f.unfinished.clone()));
     outcome.warnings.extend(audits.unfinished());
+    outcome.min_group_size = args.common.audit.min_group_size;
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.common.run.quiet && !files.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
-    let page = files.pages.are_wanted().then(|| {
+    // Behind --json, --report and --charts alike.
+    if trade_off {
         let subject = Subject {
             title: format!("{} by group", report::short_name(loaded.dataset.path())),
             features: &loaded.dataset.features,
@@ -219,9 +221,10 @@ fn measure<T: Element>(
         };
         let model = audited.model.as_ref().map(|model| (model, None));
         let standard = standard.as_ref().map(fitting::timed);
-        report::of_audit(&subject, &data, &outcome, &audits, model, standard)
-    });
-    let written = files.write(&outcome, page)?;
+        let report = report::of_audit(&subject, &data, &outcome, &audits, model, standard);
+        outcome.report = Some(report);
+    }
+    let written = files.write(&outcome)?;
     if progress::stopped() {
         return fitting::stopped(&written);
     }
@@ -319,6 +322,9 @@ fn outcome<T: Element>(
             format!("worst loss {worst:.4}; no rank-{rank} model can be below {bound:.4}")
         }),
         audit: Some(audit.clone()),
+        report: None,
+        hidden_groups: 0,
+        min_group_size: 0,
         version: env!("CARGO_PKG_VERSION"),
         baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
     }
@@ -337,20 +343,15 @@ impl Files {
     }
 
     fn reserve(&mut self, groups: usize) -> Result<(), Failure> {
-        self.json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 16) + groups * 2048))?;
+        self.json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 20) + groups * 2048))?;
         self.pages.reserve()
     }
 
-    fn write(self, outcome: &Outcome, page: Option<Report>) -> Result<Vec<String>, Failure> {
-        let mut written = Vec::new();
-        if let Some(json) = self.json {
-            if !json.is_stdout() {
-                written.push(json.shown().to_owned());
-            }
-            json.write(&outcome.to_json())?;
-        }
-        if let Some(page) = page {
-            written.extend(self.pages.write(&page)?);
+    fn write(self, outcome: &Outcome) -> Result<Vec<String>, Failure> {
+        let json = outputs::write_json(self.json, || outcome.to_json())?;
+        let mut written: Vec<String> = json.into_iter().collect();
+        if let Some(report) = &outcome.report {
+            written.extend(self.pages.write(report)?);
         }
         Ok(written)
     }

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::fitting::{self, fit_and_compare};
 use crate::input::{self, Missing, Precision, ReadOptions};
 use crate::load::{AnyMatrix, Loaded, Scaling};
+use crate::outputs::{self, Output};
 use crate::pages::Pages;
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
@@ -26,7 +27,10 @@ use crate::terminal::{self, STRONG, styled};
 #[command(after_help = "\
 Examples:
   fairer-nmf demo
-  fairer-nmf demo --out /tmp")]
+  fairer-nmf demo --out /tmp
+  fairer-nmf demo --json demo.json
+
+The fields of --json are those of `fit --json --audit`.")]
 pub(crate) struct DemoArgs {
     /// The folder for demo-report.html
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -35,6 +39,15 @@ pub(crate) struct DemoArgs {
     /// Write the charts of the page into this folder too, as SVG and PNG; made if it is not there
     #[arg(long, value_name = "FOLDER")]
     charts: Option<String>,
+
+    /// Write the result for programs, with all that the page shows as `report`; - is standard
+    /// output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+
+    /// Replace the file of --json
+    #[arg(long, requires = "json")]
+    force: bool,
 
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -54,9 +67,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let page = std::path::Path::new(&args.out).join("demo-report.html");
     let page = page.display().to_string();
+    let charts = ("--charts", args.charts.as_deref());
+    let outputs = [("--out", Some(page.as_str())), charts, ("--json", args.json.as_deref())];
+    outputs::check_distinct(&[], &outputs)?;
     // The demo may replace its own page and charts.
-    let mut pages = Pages::claim_as("--out", Some(&page), args.charts.as_deref(), true)?;
+    let mut pages = Pages::claim_as("--out", Some(&page), charts.1, true)?;
     pages.reserve()?;
+    let mut json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
+    json.as_mut().map_or(Ok(()), |json| json.reserve(1 << 20))?;
+    let quiet = args.run.quiet || json.as_ref().is_some_and(Output::is_stdout);
 
     let start = Instant::now();
     let options = ReadOptions {
@@ -82,7 +101,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         return fitting::stopped(&[]);
     }
 
-    if !args.run.quiet {
+    if !quiet {
         terminal::print(&introduction())?;
         terminal::print(&export::table(&outcome))?;
     }
@@ -93,7 +112,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         min_group_size: 0,
         notes: vec![LABELS.to_owned()],
     };
-    let mut report = fit::page(&subject, &data, &compared, &outcome, &AuditArgs::standard(), &bar)?;
+    fit::audit(&subject, &data, &compared, &mut outcome, &AuditArgs::standard(), &bar)?;
     let sweep = Plan {
         ranks: (1..=8).collect(),
         trials: 3,
@@ -103,12 +122,16 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     };
     let sweep = sweep.run(&data, None, outcome.baseline_runs, &Deadline::new(None), &bar)?;
     bar.finish();
-    report.ranks = Some(report::ranks(&sweep));
-    let written = pages.write(&report)?;
+    let mut written = Vec::new();
+    if let Some(report) = &mut outcome.report {
+        report.ranks = Some(report::ranks(&sweep));
+        written = pages.write(report)?;
+    }
+    written.extend(outputs::write_json(json, || outcome.to_json())?);
     if progress::stopped() {
         return fitting::stopped(&written);
     }
-    if !args.run.quiet {
+    if !quiet {
         terminal::print(&format!(
             "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
         ))?;

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
-use fairer_nmf_report::Report;
 
 use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize};
 use crate::auditing::{self, audits, fit_fairer, is_fairer};
@@ -13,7 +12,7 @@ use crate::fitting::{self, Compared, fit_and_compare};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome::{DataFacts, Outcome, Seconds};
-use crate::outputs::Output;
+use crate::outputs::{self, Output};
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar};
 use crate::report::{self, Subject};
@@ -32,6 +31,10 @@ Examples:
 The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
 dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
 difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
+
+--report and --charts need an audit: intervals, tests, the trade-off, topics. --json then holds
+it too: `report` has all that the page shows, `audit` the library's statistics of the dictionary.
+--audit asks for it without a page; plain --json does not wait for it.
 
 Ctrl-C stops at the next iteration and writes --model and --json as they stand, but no --report
 and no --charts unless the fit was done (exit code 1); a second Ctrl-C ends at once.")]
@@ -54,6 +57,10 @@ pub(crate) struct FitArgs {
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     model: Option<String>,
+
+    /// Audit the fit, as --report and --charts do, and put what was found into --json
+    #[arg(long, help_heading = "Output", requires = "json")]
+    audit: bool,
 
     #[command(flatten)]
     pub common: MeasureArgs,
@@ -88,7 +95,8 @@ fn fit_matrix<T: Element>(
         check_rank(&data, rank, "--rank")?;
     }
     let parameters = parameters(args, &data, rank)?;
-    outputs.reserve(rank, data.features(), data.groups().len())?;
+    let audited = args.audit || outputs.pages.are_wanted();
+    outputs.reserve((rank, data.features()), data.groups().len(), audited)?;
     let compare = (!args.common.no_compare).then(|| meaning::update(args.common.solver.update));
     bar.limit(args.common.solver.time_limit);
     let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
@@ -100,28 +108,37 @@ fn fit_matrix<T: Element>(
     let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();
+    outcome.min_group_size = args.common.audit.min_group_size;
 
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.common.run.quiet && !outputs.to_stdout() {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
-    let (mut written, pages) = outputs.write(&compared, &outcome)?;
+    let mut written = outputs.write_model(&compared)?;
     if progress::stopped() {
+        written.extend(outputs.write_json(&outcome)?);
         let pages = [&args.common.report, &args.common.charts];
         let missing: Vec<&str> = pages.into_iter().flatten().map(String::as_str).collect();
         return fitting::stopped_without(&written, &missing);
     }
-    if pages.are_wanted() {
-        let title = format!("{} by group", report::short_name(loaded.dataset.path()));
+    if audited {
         let subject = Subject {
-            title,
+            title: format!("{} by group", report::short_name(dataset.path())),
             features: &dataset.features,
             min_group_size: args.common.audit.min_group_size,
             notes: dataset.notes.clone(),
         };
-        let report = page(&subject, &data, &compared, &outcome, &args.common.audit, bar)?;
-        written.extend(pages.write(&report)?);
+        let done = audit(&subject, &data, &compared, &mut outcome, &args.common.audit, bar);
+        if let Err(failure) = done {
+            // The fit is done, and what it found is not lost with its audit.
+            outputs.write_json(&outcome)?;
+            return Err(failure);
+        }
+    }
+    written.extend(outputs.write_json(&outcome)?);
+    if let Some(report) = &outcome.report {
+        written.extend(outputs.pages.write(report)?);
     }
     if progress::stopped() {
         return fitting::stopped(&written);
@@ -174,16 +191,16 @@ pub(crate) fn outcome<T: Element>(
     Outcome::of_model(&fit.model, standard, seconds, facts)
 }
 
-/// The page of a fit: what the library's audit says of it.
-pub(crate) fn page<T: Element>(
+/// Adds to the outcome of a fit what the library's audit says of it, and the page's content.
+pub(crate) fn audit<T: Element>(
     subject: &Subject<'_>,
     data: &GroupedData<'_, T>,
     compared: &Compared<T>,
-    outcome: &Outcome,
+    outcome: &mut Outcome,
     args: &AuditArgs,
     bar: &Bar,
-) -> Result<Report, Failure> {
-    bar.stage("auditing for the report");
+) -> Result<(), Failure> {
+    bar.stage("auditing");
     let model = &compared.fit.model;
     let parameters = &model.parameters;
     let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
@@ -202,10 +219,17 @@ pub(crate) fn page<T: Element>(
         .chain(audits.unfinished())
         .collect();
     missing.iter().for_each(|warning| bar.warn(warning));
+    outcome.warnings.extend(missing);
+    for (group, fairer) in
+        outcome.groups.iter_mut().zip(audits.fairer.iter().flat_map(|f| &f.model.groups))
+    {
+        group.fairer_relative_error = Some(fairer.relative_error);
+        group.fairer_loss = Some(fairer.loss);
+    }
     let (main, standard) = compared.timed();
-    let mut report = report::of_audit(subject, data, outcome, &audits, Some(main), standard);
-    report.warnings.extend(missing);
-    Ok(report)
+    outcome.report = Some(report::of_audit(subject, data, outcome, &audits, Some(main), standard));
+    outcome.audit = Some(audits.main);
+    Ok(())
 }
 
 /// The files that were asked for.
@@ -227,13 +251,18 @@ impl Outputs {
     }
 
     /// Makes sure of room for what is likely to come.
-    fn reserve(&mut self, rank: usize, features: usize, groups: usize) -> Result<(), Failure> {
+    fn reserve(
+        &mut self,
+        (rank, features): (usize, usize),
+        groups: usize,
+        audited: bool,
+    ) -> Result<(), Failure> {
         if let Some(model) = &mut self.model {
             // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
             model.reserve((rank + 1 + 3) * features * 8 + (1 << 16))?;
         }
         if let Some(json) = &mut self.json {
-            json.reserve(groups * 512)?;
+            json.reserve(groups * 512 + if audited { 1 << 20 } else { 0 })?;
         }
         self.pages.reserve()
     }
@@ -244,26 +273,17 @@ impl Outputs {
         self.pages.to_stdout() || files.into_iter().flatten().any(Output::is_stdout)
     }
 
-    /// Writes model and JSON, and tells the names of the files; the pages come later.
-    fn write<T: Element>(
-        self,
-        compared: &Compared<T>,
-        outcome: &Outcome,
-    ) -> Result<(Vec<String>, Pages), Failure> {
-        let mut written = Vec::new();
-        if let Some(output) = self.model {
-            if !output.is_stdout() {
-                written.push(output.shown().to_owned());
-            }
-            // Into the room that was reserved: nothing else is written on the way.
-            output.write(&compared.fit.model.to_bytes().map_err(Failure::failed)?)?;
-        }
-        if let Some(output) = self.json {
-            if !output.is_stdout() {
-                written.push(output.shown().to_owned());
-            }
-            output.write(&outcome.to_json())?;
-        }
-        Ok((written, self.pages))
+    /// Writes the model, where it was asked for, and tells the names of its file.
+    fn write_model<T: Element>(&mut self, compared: &Compared<T>) -> Result<Vec<String>, Failure> {
+        let Some(output) = self.model.take() else { return Ok(Vec::new()) };
+        let name = (!output.is_stdout()).then(|| output.shown().to_owned());
+        // Into the room that was reserved: nothing else is written on the way.
+        output.write(&compared.fit.model.to_bytes().map_err(Failure::failed)?)?;
+        Ok(name.into_iter().collect())
+    }
+
+    /// Writes the outcome, where it was asked for, and tells the name of its file.
+    fn write_json(&mut self, outcome: &Outcome) -> Result<Option<String>, Failure> {
+        outputs::write_json(self.json.take(), || outcome.to_json())
     }
 }

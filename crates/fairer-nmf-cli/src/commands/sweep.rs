@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fairer_nmf::{Baseline, Element, GroupedData, Matrix, Method, Parameters, Status, fit};
+use fairer_nmf_report::Report;
 use serde::Serialize;
 
 use crate::args::{
@@ -14,11 +15,12 @@ use crate::fitting::{self, trial_baselines};
 use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
 use crate::meaning;
 use crate::outcome;
-use crate::outputs::Output;
+use crate::outputs::{self, Output};
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
+use crate::publish;
 use crate::report::{self, Subject};
-use crate::terminal::{self, PLAIN, STRONG, Table, styled};
+use crate::terminal;
 
 /// Compare methods over a range of ranks
 #[derive(Debug, Args)]
@@ -30,7 +32,8 @@ Examples:
 
 The worst loss of a rank is the largest mean loss of any group over the trials.
 Trial t of T uses the seed --seed + t (t from 0), for the baselines and for every method.
---json holds one record per method, rank, trial and group, ready for a data frame.")]
+--json holds one record per method, rank, trial and group, ready for a data frame, and `report`,
+all that the page shows.")]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -78,7 +81,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, help_heading = "Output")]
     force: bool,
 
-    /// Leave groups with fewer rows out of the report, so that it discloses nobody
+    /// Leave groups with fewer rows out of page, charts and JSON, and with them all totals, so that
+    /// these disclose nobody; the terminal still shows them
     #[arg(long, value_name = "ROWS", default_value_t = 0, help_heading = "Output")]
     min_group_size: usize,
 
@@ -93,7 +97,7 @@ pub(crate) struct SweepArgs {
 }
 
 /// A sweep: the fields of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sweep {
     pub ranks: Vec<usize>,
     pub methods: Vec<&'static str>,
@@ -103,7 +107,16 @@ pub(crate) struct Sweep {
     pub threshold: Option<f64>,
     pub records: Vec<Record>,
     pub warnings: Vec<String>,
+    /// All that the page shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+    /// How many groups were hidden, where any were.
+    #[serde(skip_serializing_if = "publish::is_zero")]
+    pub hidden_groups: usize,
     pub version: &'static str,
+    /// Groups with fewer rows are in no file; 0 hides none.
+    #[serde(skip)]
+    pub min_group_size: usize,
     /// Runs behind every baseline.
     #[serde(skip)]
     pub baseline_runs: usize,
@@ -130,6 +143,9 @@ impl Plan {
             threshold,
             records: Vec::new(),
             warnings: Vec::new(),
+            report: None,
+            hidden_groups: 0,
+            min_group_size: 0,
             version: env!("CARGO_PKG_VERSION"),
             baseline_runs,
         }
@@ -215,7 +231,7 @@ fn sweep<T: Element>(
     }
     let methods = methods(&args.methods);
     let count = ranks.len() * trials * methods.len() * data.groups().len();
-    json.as_mut().map_or(Ok(()), |json| json.reserve(count * 512))?;
+    json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 20) + count * 512))?;
     pages.reserve()?;
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     let plan = Plan {
@@ -246,25 +262,22 @@ fn sweep<T: Element>(
     let to_stdout = pages.to_stdout() || json.as_ref().is_some_and(Output::is_stdout);
     if !args.run.quiet && !to_stdout {
         let what = export::dimensions(data.rows(), data.features(), data.groups().len());
-        terminal::print(&table(&sweep, &what))?;
+        terminal::print(&export::rank_table(&sweep, &what))?;
     }
     sweep.warnings.iter().for_each(|warning| bar.warn(warning));
-    let mut written = Vec::new();
-    if let Some(json) = json {
-        if !json.is_stdout() {
-            written.push(json.shown().to_owned());
-        }
-        json.write(&outcome::json(&sweep))?;
-    }
-    if pages.are_wanted() {
-        let dataset = &loaded.dataset;
-        let subject = Subject {
-            title: format!("{}: which rank?", report::short_name(dataset.path())),
-            features: &dataset.features,
-            min_group_size: args.min_group_size,
-            notes: dataset.notes.clone(),
-        };
-        written.extend(pages.write(&report::of_sweep(&subject, &data, &sweep))?);
+    sweep.min_group_size = args.min_group_size;
+    let dataset = &loaded.dataset;
+    let subject = Subject {
+        title: format!("{}: which rank?", report::short_name(dataset.path())),
+        features: &dataset.features,
+        min_group_size: args.min_group_size,
+        notes: dataset.notes.clone(),
+    };
+    sweep.report = Some(report::of_sweep(&subject, &data, &sweep));
+    let json = outputs::write_json(json, || outcome::json(&*sweep.published()))?;
+    let mut written: Vec<String> = json.into_iter().collect();
+    if let Some(report) = &sweep.report {
+        written.extend(pages.write(report)?);
     }
     if progress::stopped() {
         return fitting::stopped(&written);
@@ -349,44 +362,6 @@ fn unfinished(records: &[Record], groups: usize) -> Option<String> {
     let all = records.len() / groups.max(1);
     (count > 0)
         .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
-}
-
-/// The largest mean loss of any group, ± its standard deviation over the trials, per rank and
-/// method.
-fn table(sweep: &Sweep, what: &str) -> String {
-    let mut header = vec!["rank".to_owned()];
-    header.extend(sweep.methods.iter().map(|m| export::method_title(m).to_owned()));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = Table::new(1, &header);
-    let ranks = report::ranks(sweep);
-    for &rank in &sweep.ranks {
-        let cell = |method: &&'static str| match ranks.worst(export::method_title(method), rank) {
-            None => "-".to_owned(),
-            Some((worst, _)) if sweep.trials == 1 => format!("{:.4}", worst.loss_mean),
-            Some((worst, _)) => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
-        };
-        let cells = std::iter::once(rank.to_string()).chain(sweep.methods.iter().map(cell));
-        table.row(PLAIN, cells);
-    }
-    let trials = terminal::counted(sweep.trials, "trial");
-    let heading = styled(STRONG, "Worst loss by rank");
-    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep, &ranks))
-}
-
-/// The smallest rank under the threshold, for every method.
-fn enough(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
-    let Some(threshold) = sweep.threshold else { return String::new() };
-    let mut text = String::from("\n");
-    for method in &sweep.methods {
-        let title = export::method_title(method);
-        text += &match ranks.enough(title) {
-            Some(rank) => format!(
-                "{title}: rank {rank} is the smallest with a worst loss of at most {threshold}\n"
-            ),
-            None => format!("{title}: no rank has a worst loss of at most {threshold}\n"),
-        };
-    }
-    text
 }
 
 /// Mean and standard deviation (divisor count − 1), where there are enough values.

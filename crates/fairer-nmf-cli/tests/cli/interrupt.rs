@@ -246,6 +246,7 @@ fn long_audit(place: &Place, command: &str, more: &[&str]) -> Child {
 fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     let place = Place::new();
     let options = ["--rank", "2", "--model", "m.safetensors", "--report", "r.html"];
+    let options = [&options[..], &["--json", "f.json"]].concat();
     let child = long_audit(&place, "fit", &options);
     let start = Instant::now();
     while !place.has("m.safetensors") && start.elapsed() < Duration::from_secs(60) {
@@ -256,13 +257,17 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     let output = end(child);
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.contains("warning: the audit was stopped before it was done: it has no "), "{err}");
-    assert!(err.ends_with("error: stopped; wrote m.safetensors, r.html\n"), "{err}");
+    assert!(err.ends_with("error: stopped; wrote m.safetensors, f.json, r.html\n"), "{err}");
     assert_eq!(output.status.code(), Some(1));
     let page = place.read("r.html");
     assert!(page.contains("the audit was stopped before it was done"));
     assert!(page.contains("permutation test with refits"), "the page names what is missing");
     assert!(page.contains("What are the topics?") && page.trim_end().ends_with("</html>"));
-    assert_eq!(place.files(), ["m.safetensors", "r.html"]);
+    let json = place.json("f.json");
+    let unfinished = json["audit"]["unfinished"].as_array().unwrap();
+    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert_eq!(json["report"], crate::support::data(&page));
+    assert_eq!(place.files(), ["f.json", "m.safetensors", "r.html"]);
 
     let options = ["--model", "m.safetensors", "--json", "a.json", "--no-compare"];
     let child = long_audit(&place, "audit", &options);

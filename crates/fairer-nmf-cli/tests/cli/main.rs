@@ -6,6 +6,7 @@ mod commands;
 mod formats;
 mod help;
 mod interrupt;
+mod json;
 mod outputs;
 mod pages;
 mod reproduce;

@@ -1,6 +1,6 @@
 //! What the pages of `--report` say, whatever dictionary they are about.
 
-use crate::support::{Place, number};
+use crate::support::{BY_SEX, HEART, Place, data, number};
 use serde_json::Value;
 
 /// Quick statistics: the sentences are the same.
@@ -10,13 +10,6 @@ const FEW: [&str; 6] = ["--draws", "50", "--permutations", "50", "--folds", "2"]
 const FOREIGN: &str = "age,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal\n\
     1,0,0,0,0,0,0,0,0,0,0,0\n0,1,0,0,0,0,0,0,0,0,0,0\n0,0,1,0,0,0,0,0,0,0,0,0\n\
     0,0,0,0,1,0,0,0,0,0,0,0\n0,0,0,0,0,1,0,0,0,0,0,0\n";
-
-/// The numbers that a page carries.
-fn data(page: &str) -> Value {
-    let start = "id=\"report-data\">";
-    let json = page.split_once(start).unwrap().1.split_once("</script>").unwrap().0;
-    serde_json::from_str(json).unwrap()
-}
 
 fn models(page: &Value) -> Vec<&str> {
     page["models"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect()
@@ -140,4 +133,77 @@ fn terminal_and_page_of_a_sweep_name_the_same_rank() {
     let ran = place.heart("sweep", &more);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(place.read("t.html").contains("section 1 shows rank 1, which the threshold picks"));
+}
+
+#[test]
+fn a_refit_is_one_of_every_model_and_the_page_says_so() {
+    let place = Place::new();
+    let files = ["--report", "p.html", "--method", "standard", "--rank", "2", "--refit", "20"];
+    let ran = place.heart("fit", &[&files[..], &FEW].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = place.read("p.html");
+    let found = data(&page);
+    for (draws, name) in found["is_it_real"]["draws"].as_array().unwrap().iter().zip(models(&found))
+    {
+        assert_eq!(draws["model"], name);
+        assert_eq!(draws["bootstrap"]["draws"], 20);
+        assert_eq!(draws["permutation"]["draws"], 20);
+        assert_eq!(draws["bootstrap"]["mode"], "refit");
+    }
+    let evidence = found["is_it_real"]["evidence"].as_array().unwrap();
+    assert!(evidence.len() == 4 && evidence.iter().all(|e| e["tested"] == "loss"));
+    let how = "The intervals come from 20\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again";
+    assert!(page.contains(how), "{how}");
+    assert!(page.contains("The test compares the group&#39;s loss with that of random groups"));
+    assert!(!page.contains("held fixed"));
+}
+
+#[test]
+fn a_page_tells_files_but_not_folders() {
+    let place = Place::new();
+    let there = place.path().join("private").to_str().unwrap().to_owned();
+    std::fs::create_dir(&there).unwrap();
+    std::fs::copy(HEART, format!("{there}/patients.csv")).unwrap();
+    let (table, page) = (format!("{there}/patients.csv"), format!("--report={there}/p.html"));
+    let json = format!("{there}/p.json");
+    let fit = ["fit", &table, "--rank", "2", &page, "--json", &json];
+    place.ok(&[&fit[..], &BY_SEX, &FEW].concat());
+    let page = place.read("private/p.html");
+    assert!(!page.contains("private"), "the folder is in the page");
+    let command = "fairer-nmf fit patients.csv --rank 2 --report=p.html --json p.json --group-by";
+    assert!(data(&page)["command"].as_str().unwrap().starts_with(command));
+    assert_eq!(place.json("private/p.json")["report"], data(&page));
+}
+
+#[test]
+fn sixty_groups_with_any_names_make_a_page() {
+    let odd = [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(2)>",
+        "</script><script>document.title='owned'</script>",
+        "北海道・東北地方",
+        "المنطقة الشرقية",
+    ];
+    let name = |g: usize| odd.get(g).map_or_else(|| format!("Region {g}"), |n| (*n).to_owned());
+    let mut csv = String::from("a,b,c,d,group\n");
+    for row in 0..300_u32 {
+        let value = |k: u32| (row * 37 + k * 61) % 23 + 1;
+        let name = name(row as usize % 60).replace('"', "\"\"");
+        csv += &format!("{},{},{},{},\"{name}\"\n", value(0), value(1), value(2), value(3));
+    }
+    let place = Place::with("a.csv", csv);
+    let fit = ["fit", "a.csv", "--group-by", "group", "--rank", "1", "--baseline-runs", "1"];
+    let files = ["--report", "p.html", "--json", "p.json", "--charts", "charts"];
+    place.ok(&[&fit[..], &files, &FEW].concat());
+    let page = place.read("p.html");
+    let groups = &data(&page)["who_pays"]["groups"];
+    let mut shown: Vec<&str> =
+        groups.as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    let mut given: Vec<String> = (0..60).map(name).collect();
+    shown.sort_unstable();
+    given.sort_unstable();
+    assert_eq!(shown, given);
+    assert_eq!(page.matches("<script").count(), 2, "the page's data and its script");
+    assert!(!page.contains("<img") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(place.read("charts/who-pays.svg").contains("&lt;script&gt;"));
 }

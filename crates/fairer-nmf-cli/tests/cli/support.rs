@@ -170,3 +170,10 @@ pub fn shared(name: &str) -> Option<String> {
 pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
+
+/// The numbers that a page carries.
+pub fn data(page: &str) -> Value {
+    let start = "id=\"report-data\">";
+    let json = page.split_once(start).unwrap().1.split_once("</script>").unwrap().0;
+    serde_json::from_str(json).unwrap()
+}

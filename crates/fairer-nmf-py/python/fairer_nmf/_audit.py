@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import html
-import os
-import pathlib
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from fairer_nmf import _baseline, _core, _data
+from fairer_nmf._page import Pages, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class _Subject(NamedTuple):
-    """What was audited, for the page; the data are the caller's, not a copy."""
-
-    X: Any
-    groups: _data.Groups
-    H: NDArray[np.float64]
-    W: NDArray[np.float64] | None
-    settings: _core.PageSettings
-
-
-class Audit:
+class Audit(Pages):
     """What a dictionary costs each group; made by :func:`audit`.
 
     Attributes
@@ -51,7 +40,7 @@ class Audit:
     """
 
     def __init__(
-        self, by_group: pd.DataFrame, representation: NDArray[Any], subject: _Subject
+        self, by_group: pd.DataFrame, representation: NDArray[Any], subject: Subject
     ) -> None:
         self.by_group = by_group
         self.representation = representation
@@ -82,113 +71,6 @@ class Audit:
     def to_frame(self) -> pd.DataFrame:
         """Give the table with the groups as its first column."""
         return self.by_group.reset_index()
-
-    def to_html(
-        self,
-        title: str = "Audit",
-        *,
-        draws: int = 2000,
-        permutations: int = 2000,
-        folds: int = 5,
-        compare: bool = True,
-        level: float = 0.95,
-        min_group_size: int = 0,
-    ) -> str:
-        """Give the audit as one self-contained HTML page.
-
-        The page says who pays, whether it is real, what fairness would cost and whom, how good
-        the fit is, and what the topics are. The code behind it is that of the program
-        `fairer-nmf`.
-
-        Parameters
-        ----------
-        title : str, default="Audit"
-            Heading of the page.
-        draws : int, default=2000
-            Bootstrap draws behind the intervals; 0 leaves them out.
-        permutations : int, default=2000
-            Random groups behind the test; 0 leaves it out.
-        folds : int, default=5
-            Folds of the held-out baselines, at least 2; 0 leaves them out.
-        compare : bool, default=True
-            Fit standard NMF and Fairer-NMF of the same rank and set them beside the dictionary:
-            who would be better and worse off under Fairer-NMF, the trade-off between total error
-            and worst loss, topics matched with those of standard NMF.
-        level : float, default=0.95
-            Level of the intervals.
-        min_group_size : int, default=0
-            Groups with fewer rows appear nowhere on the page.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        settings = self._settings(draws, permutations, folds, compare, level, min_group_size)
-        X, groups, H, W, _ = self._subject
-        return _core.audit_page(X, groups, H, W, {**settings, "title": title})
-
-    def save_charts(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        draws: int = 2000,
-        permutations: int = 2000,
-        folds: int = 5,
-        compare: bool = True,
-        level: float = 0.95,
-        min_group_size: int = 0,
-        overwrite: bool = False,
-    ) -> list[pathlib.Path]:
-        """Write the charts of :meth:`to_html` into a folder, each as SVG and as PNG.
-
-        Parameters
-        ----------
-        folder : path
-            Where the files go; made if it is not there.
-        draws, permutations, folds, compare, level, min_group_size
-            As for :meth:`to_html`.
-        overwrite : bool, default=False
-            Replace charts that exist.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files.
-        """
-        settings = self._settings(draws, permutations, folds, compare, level, min_group_size)
-        place = pathlib.Path(folder)
-        place.mkdir(exist_ok=True)
-        X, groups, H, W, _ = self._subject
-        files = [
-            (place / name, content)
-            for name, content in _core.audit_charts(X, groups, H, W, settings)
-        ]
-        there = [path for path, _ in files if path.exists()]
-        if there and not overwrite:
-            raise FileExistsError(f"{there[0]} exists: give another folder, or overwrite=True")
-        for path, content in files:
-            path.write_bytes(content)
-        return [path for path, _ in files]
-
-    def _settings(
-        self,
-        draws: int,
-        permutations: int,
-        folds: int,
-        compare: bool,
-        level: float,
-        min_group_size: int,
-    ) -> _core.PageSettings:
-        return {
-            **self._subject.settings,
-            "draws": _data.count("draws", draws, least=0),
-            "permutations": _data.count("permutations", permutations, least=0),
-            "folds": _data.count("folds", folds, least=0),
-            "compare": bool(compare),
-            "level": _data.number("level", level),
-            "min_group_size": _data.count("min_group_size", min_group_size, least=0),
-        }
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every group's own baseline and its loss on top, as horizontal bars.
@@ -315,6 +197,9 @@ def audit(
         "compare": False,
         "level": 0.95,
         "min_group_size": 0,
+        "refit": 0,
+        "fitted_by": "",
+        "baseline": baseline if isinstance(baseline, str) else "",
         "seed": _data.seed(random_state),
         "threads": _data.threads(n_jobs),
     }
@@ -322,7 +207,7 @@ def audit(
         X,
         groups,
         len(H),
-        baseline if isinstance(baseline, str) else "",
+        settings["baseline"],
         settings["baseline_runs"],
         _baseline.given(baseline, names),
         settings["normalize"],
@@ -361,7 +246,7 @@ def audit(
                 settings["threads"],
             )
         )
-    return Audit(table, representation, _Subject(X, groups, H, W, settings))
+    return Audit(table, representation, Subject(X, groups, H, W, settings))
 
 
 def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:

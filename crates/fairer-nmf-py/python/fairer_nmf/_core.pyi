@@ -45,6 +45,9 @@ class PageSettings(TypedDict):
     compare: bool
     level: float
     min_group_size: int
+    refit: int
+    fitted_by: str
+    baseline: str
     seed: int
     threads: int
 
@@ -141,6 +144,13 @@ def audit_charts(
     settings: PageSettings,
 ) -> list[tuple[str, bytes]]: ...
 def audit_page(
+    x: Any,
+    groups: tuple[Sequence[str], NDArray[np.int64]],
+    components: NDArray[np.float64],
+    representation: NDArray[np.float64] | None,
+    settings: PageSettings,
+) -> str: ...
+def audit_json(
     x: Any,
     groups: tuple[Sequence[str], NDArray[np.int64]],
     components: NDArray[np.float64],

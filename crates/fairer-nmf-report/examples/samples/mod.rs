@@ -5,10 +5,46 @@ use fairer_nmf_report::*;
 
 /// Two groups, every section.
 pub fn demo() -> Report {
-    let groups = [("women", 97, 0.352), ("men", 206, 0.331)];
-    let mut report = build(&groups.map(|(n, rows, e)| (n.to_owned(), rows, e)), &features(), 4);
+    let mut report = build(&by_sex(), &features(), 4);
     report.title = "Heart Disease by sex".into();
     report.subtitle = "Audit of a rank-4 factorisation".into();
+    report
+}
+
+fn by_sex() -> Vec<(String, usize, f64)> {
+    vec![("women".into(), 97, 0.352), ("men".into(), 206, 0.331)]
+}
+
+/// A dictionary of many topics from elsewhere beside two models: the widest tables.
+pub fn three() -> Report {
+    let mut report = build(&by_sex(), &features(), 20);
+    let yours = "Your dictionary";
+    report.title = "A dictionary from elsewhere".into();
+    report.subtitle = "Your dictionary of rank 20".into();
+    let model = ModelSummary { name: yours.into(), rank: 20, total_error: Some(0.4731) };
+    report.models.insert(0, model);
+    for (i, group) in report.who_pays.groups.iter_mut().enumerate() {
+        let loss = 0.12 + 0.011 * i as f64;
+        let relative_error = group.relative_baseline + loss;
+        group.results.insert(0, ModelResult { relative_error, loss });
+    }
+    if let Some(real) = &mut report.is_it_real {
+        real.draws.insert(0, draws(yours));
+        for (i, group) in report.who_pays.groups.iter().enumerate() {
+            let result = group.results[0];
+            let around = |v: f64| Some(Interval { lo: v - 0.013, hi: v + 0.015 });
+            let evidence = Evidence {
+                group: group.name.clone(),
+                model: yours.into(),
+                relative_error: around(result.relative_error),
+                loss: around(result.loss),
+                p_value: Some(0.04 + 0.3 * i as f64),
+                tested: Tested::Error,
+                held_out_loss: Some(result.loss - 0.01),
+            };
+            real.evidence.insert(i, evidence);
+        }
+    }
     report
 }
 
@@ -76,7 +112,9 @@ pub fn hostile() -> Report {
         topic.matched = Some(TopicMatch { topic: name.into(), similarity: 0.5 });
     }
     if let Some(real) = &mut report.is_it_real {
-        real.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
+        for draws in &mut real.draws {
+            draws.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
+        }
     }
     if let Some(quality) = &mut report.quality {
         quality.sentence = Some(names[3].into());
@@ -95,7 +133,10 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
         }
     };
     report.models.iter_mut().for_each(|m| new(&mut m.name));
-    report.is_it_real.iter_mut().flat_map(|r| &mut r.evidence).for_each(|e| new(&mut e.model));
+    if let Some(real) = &mut report.is_it_real {
+        real.evidence.iter_mut().for_each(|e| new(&mut e.model));
+        real.draws.iter_mut().for_each(|d| new(&mut d.model));
+    }
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
     report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
     if let Some(topics) = &mut report.topics {
@@ -209,15 +250,17 @@ fn evidence(outcomes: &[GroupOutcome]) -> IsItReal {
             });
         }
     }
-    IsItReal {
-        level: 0.95,
-        draws: 2000,
-        mode: BootstrapMode::DictionaryFixed,
+    IsItReal { level: 0.95, draws: [STANDARD, FAIRER].map(draws).to_vec(), evidence }
+}
+
+fn draws(model: &str) -> ModelDraws {
+    ModelDraws {
+        model: model.into(),
+        bootstrap: Some(Bootstrap { draws: 2000, mode: BootstrapMode::DictionaryFixed }),
         permutation: Some(Permutation {
             draws: 999,
-            tested: "each group’s loss with that of random groups of its size".into(),
+            tested: "each group’s error with that of random groups of its size".into(),
         }),
-        evidence,
     }
 }
 
@@ -329,7 +372,7 @@ fn topics(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> 
         main_group: (t % 3 == 1).then(|| groups[t % groups.len()].0.clone()),
         matched: Some(TopicMatch {
             topic: format!("Topic {}", (t + 2) % rank + 1),
-            similarity: 0.98 - 0.07 * t as f64,
+            similarity: (0.98 - 0.07 * t as f64).max(0.31),
         }),
     });
     Topics {

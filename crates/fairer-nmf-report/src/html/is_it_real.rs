@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::parts::{Cell, Row, Table, capital, figure, figures, words};
-use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, Report, Tested};
+use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
+use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, ModelDraws, Report, Tested};
 use crate::escape::{escape, in_sentence, strong};
 use crate::numbers::{NONE, Percent, counted, p_value, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -62,7 +62,8 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
         );
     }
     text.push('.');
-    if let (Some(p), Some(test)) = (evidence.p_value, &real.permutation) {
+    let draws = real.draws.iter().find(|d| &d.model == name_of_model);
+    if let (Some(p), Some(test)) = (evidence.p_value, draws.and_then(|d| d.permutation.as_ref())) {
         let _ = write!(text, " {}", in_words(p, test.draws, evidence.tested));
     }
     if let Some(held_out) = evidence.held_out_loss {
@@ -104,23 +105,37 @@ fn in_words(p: f64, draws: usize, tested: Tested) -> String {
     .replace("=\u{a0}<", "<")
 }
 
+/// Where the numbers come from, said of each model apart where they come from different draws.
 fn how(real: &IsItReal) -> String {
-    let mut text =
-        format!("The intervals come from {} over samples", counted(real.draws, "bootstrap draw"));
-    text.push_str(match real.mode {
-        BootstrapMode::DictionaryFixed => {
-            ". The dictionary was held fixed, so they leave out the luck of the fit itself."
-        }
-        BootstrapMode::Refit => ", with the dictionary fitted again on each draw.",
-    });
-    if let Some(test) = &real.permutation {
-        let _ = write!(
-            text,
-            " The test compares {}, over {}.",
-            escape(&test.tested),
-            counted(test.draws, "random draw")
+    let mut sentences = Vec::new();
+    for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref()) {
+        let draws = counted(bootstrap.draws, "bootstrap draw");
+        sentences.push(format!(
+            "The intervals{models} come from {draws} over samples{}",
+            match bootstrap.mode {
+                BootstrapMode::DictionaryFixed => {
+                    ". The dictionary was held fixed, so they leave out the luck of the fit itself."
+                }
+                BootstrapMode::Refit => {
+                    ", with baselines and dictionary fitted again on each draw. Samples that are drawn twice are easier \
+                     to fit, so the draws were shifted until their median was the number shown."
+                }
+            }
+        ));
+    }
+    for (models, test) in alike(real, |d| d.permutation.as_ref()) {
+        let draws = counted(test.draws, "random draw");
+        sentences
+            .push(format!("The test{models} compares {}, over {draws}.", escape(&test.tested)));
+    }
+    if real.draws.iter().any(|d| d.permutation.is_some()) {
+        sentences.push(
+            "A model that was fitted with the groups in view, as Fairer-NMF is, has already drawn their losses together: \
+             there the test describes, and proves nothing."
+                .to_owned(),
         );
     }
+    let mut text = sentences.join(" ");
     if real.evidence.iter().any(|e| e.held_out_loss.is_some()) {
         text.push_str(
             " The held-out loss measures the group’s own dictionary on samples it was not fitted to, \
@@ -128,6 +143,27 @@ fn how(real: &IsItReal) -> String {
         );
     }
     text
+}
+
+/// The models that share something, as the part of a sentence that names them: nothing where all do.
+fn alike<'a, T: PartialEq>(
+    real: &'a IsItReal,
+    what: impl Fn(&'a ModelDraws) -> Option<&'a T>,
+) -> Vec<(String, &'a T)> {
+    let mut found: Vec<(Vec<String>, &T)> = Vec::new();
+    for draws in &real.draws {
+        let Some(value) = what(draws) else { continue };
+        let model = in_sentence(&draws.model);
+        match found.iter_mut().find(|(_, known)| *known == value) {
+            Some((models, _)) => models.push(model),
+            None => found.push((vec![model], value)),
+        }
+    }
+    let names = |models: &[String]| match models.len() == real.draws.len() {
+        true => String::new(),
+        false => format!(" of {}", join(models)),
+    };
+    found.iter().map(|(models, value)| (names(models), *value)).collect()
 }
 
 /// With many tests some are small by chance; says how many.

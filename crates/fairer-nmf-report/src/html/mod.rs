@@ -162,8 +162,7 @@ fn footer(out: &mut String, report: &Report) {
         out.push_str("</dl></details>");
     }
     if let Some(command) = &report.command {
-        let _ =
-            write!(out, "<p>Made by</p><pre tabindex=\"0\"><code>{}</code></pre>", escape(command));
+        let _ = write!(out, "<p>Made by</p><pre><code>{}</code></pre>", escape(command));
     }
     out.push_str("<p><button type=\"button\" id=\"save\" hidden=\"\">Save the numbers as JSON</button></p></footer>");
 }
@@ -200,6 +199,14 @@ mod tests {
     #[test]
     fn hash_is_the_published_one() {
         assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    }
+
+    #[test]
+    fn a_chart_on_paper_has_the_colours_of_the_page() {
+        for (i, colour) in crate::svg::COLOURS.iter().enumerate() {
+            let variable = format!("--c{i}: {colour};");
+            assert_eq!(STYLE.matches(&variable).count(), 2, "{variable} on screen and in print");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::escape::{escape, name, strong};
+use crate::escape::{escape, name, strong, visible};
 
 /// A table that can be sorted by any column. The first column names the row.
 pub struct Table {
@@ -62,39 +62,44 @@ impl Cell {
 impl Table {
     /// The table in a box that scrolls by itself.
     pub fn render(&self) -> String {
-        let caption = escape(&self.caption);
+        let (caption, classes) = (escape(&self.caption), self.classes());
+        // Roles are spelled out because a table that is laid out as a list would lose them.
         let mut out = format!(
             "<p class=\"caption\" aria-hidden=\"true\">{caption}</p>\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
-             <table class=\"sortable\" aria-label=\"{caption}\"><thead>"
+             <table class=\"{classes}\" role=\"table\" aria-label=\"{caption}\"><thead role=\"rowgroup\">"
         );
         if !self.spans.is_empty() {
-            out.push_str("<tr>");
+            out.push_str("<tr role=\"row\">");
             for (text, width) in &self.spans {
                 let _ = match text.as_str() {
-                    "" => write!(out, "<td colspan=\"{width}\"></td>"),
+                    "" => write!(out, "<td role=\"cell\" colspan=\"{width}\"></td>"),
                     text => write!(
                         out,
-                        "<th scope=\"colgroup\" colspan=\"{width}\">{}</th>",
+                        "<th role=\"columnheader\" scope=\"colgroup\" colspan=\"{width}\">{}</th>",
                         name(text)
                     ),
                 };
             }
             out.push_str("</tr>");
         }
-        out.push_str("<tr>");
-        for column in &self.columns {
+        out.push_str("<tr role=\"row\">");
+        for (i, column) in self.columns.iter().enumerate() {
             let class = if column.numeric { " class=\"n\"" } else { "" };
+            let of = match self.span(i) {
+                Some(of) => format!("<span class=\"of\">{} </span>", name(of)),
+                None => String::new(),
+            };
             let _ = write!(
                 out,
-                "<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\">{}</button></th>",
+                "<th role=\"columnheader\" scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\">{of}{}</button></th>",
                 escape(&column.title)
             );
         }
-        out.push_str("</tr></thead><tbody>");
+        out.push_str("</tr></thead><tbody role=\"rowgroup\">");
         for row in &self.rows {
             let rank = row.rank.map_or_else(String::new, |r| format!(" data-rank=\"{r}\""));
-            let _ = write!(out, "<tr{rank}>");
+            let _ = write!(out, "<tr role=\"row\"{rank}>");
             for (i, cell) in row.cells.iter().enumerate() {
                 self.cell(&mut out, i, cell);
             }
@@ -114,10 +119,45 @@ impl Table {
         let class = if numeric { " class=\"n\"" } else { "" };
         let html = &cell.html;
         let _ = if column == 0 {
-            write!(out, "<th scope=\"row\"{sort}>{html}</th>")
+            write!(out, "<th role=\"rowheader\" scope=\"row\"{sort}>{html}</th>")
         } else {
-            write!(out, "<td{class}{sort}>{html}</td>")
+            let label = escape(&self.label(column));
+            write!(out, "<td role=\"cell\"{class}{sort} data-label=\"{label}\">{html}</td>")
         };
+    }
+
+    /// How the table is laid out where the screen is too narrow for it.
+    fn classes(&self) -> String {
+        let mut classes = String::from("sortable");
+        // Four columns and more become a list on a phone, eight and more are set closer, and no
+        // paper is wide enough for more than sixteen.
+        for (class, applies) in [
+            ("stack", self.columns.len() > 3),
+            ("dense", self.columns.len() > 7),
+            ("broad", self.columns.len() > 16),
+            ("few", self.rows.len() < 4),
+        ] {
+            if applies {
+                let _ = write!(classes, " {class}");
+            }
+        }
+        classes
+    }
+
+    /// The heading over a column, where it has one of its own.
+    fn span(&self, column: usize) -> Option<&str> {
+        let mut end = 0;
+        let over = self.spans.iter().find(|(_, width)| {
+            end += width;
+            column < end
+        });
+        over.map(|(text, _)| text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// What a cell is called where it does not stand under its heading.
+    fn label(&self, column: usize) -> String {
+        let title = self.columns.get(column).map_or("", |c| c.title.as_str());
+        self.span(column).map_or_else(|| title.to_owned(), |of| format!("{}: {title}", visible(of)))
     }
 
     /// The table behind a line to open.

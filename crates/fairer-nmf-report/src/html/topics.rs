@@ -18,7 +18,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let mut body = format!("<p class=\"lead\">{}</p>", lead(report, topics));
     let draw = |width| pictures::topic_use(report, width).map(|c| c.draw(Theme::Page));
     if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
-        let caption = "Share of each group’s representation that lies in each topic, in percent; darker is more. \
+        let caption = "Share of each group’s representation that lies in each topic, in percent; the stronger the colour, the more. \
              Each row adds up to 100 over all topics.";
         body.push_str(&figure(&wide, &narrow, caption));
         body.push_str(&use_table(report, topics).folded("Use of topics as a table"));

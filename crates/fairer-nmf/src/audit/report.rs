@@ -6,7 +6,7 @@ use super::{
     TradeOffOptions, bootstrap, compare_individuals, describe_topics, evaluate, held_out, is_small,
     match_topics, permutation, trade_off,
 };
-use crate::{Element, GroupedData, Observer, Parameters, Result};
+use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,15 @@ pub struct Refit {
     pub permutations: usize,
     /// How the audited dictionary was fitted.
     pub parameters: Parameters,
+}
+
+impl Refit {
+    /// The same for a dictionary that another method fitted to the same data.
+    #[must_use]
+    pub fn of(&self, method: Method) -> Self {
+        let parameters = Parameters { method, ..self.parameters.clone() };
+        Self { parameters, ..self.clone() }
+    }
 }
 
 impl Default for AuditOptions {
