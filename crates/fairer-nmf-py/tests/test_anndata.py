@@ -39,6 +39,8 @@ def test_layers_intersections_and_no_groups(cells):
     assert fit_anndata(cells, n_components=2).groups_.tolist() == ["all"]
     with pytest.raises(ValueError, match="adata.obs has no column 'patient'"):
         fit_anndata(cells, group_key="patient")
+    with pytest.raises(ValueError, match=r"adata has no layer 'half': it has \['double'\]"):
+        fit_anndata(cells, layer="half")
 
 
 def test_files_are_changed_in_place(cells, tmp_path):
@@ -49,3 +51,12 @@ def test_files_are_changed_in_place(cells, tmp_path):
     assert again.obsm["fairer_nmf"].shape == (90, 3)
     np.testing.assert_array_equal(again.varm["fairer_nmf"], model.components_.T)
     assert list(again.uns["fairer_nmf"]["groups"]) == ["d1", "d2", "d3"]
+
+
+def test_a_file_in_backed_mode(cells, tmp_path):
+    path = tmp_path / "cells.h5ad"
+    cells.write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    model = fit_anndata(backed, group_key="donor", n_components=3, random_state=0)
+    direct = fit_anndata(cells, group_key="donor", n_components=3, random_state=0)
+    np.testing.assert_array_equal(model.components_, direct.components_)

@@ -14,6 +14,7 @@ from scipy.optimize import nnls
 from sklearn.decomposition import NMF
 
 from fairer_nmf import FairerNMF, audit
+from fairer_nmf.datasets import make_synthetic_1
 
 
 def test_any_dictionary_gets_its_best_coordinates(data):
@@ -302,3 +303,18 @@ def test_wrong_arguments(arguments, error, sentence, data):
     good = {"H": np.ones((2, 15)), "sensitive_features": groups}
     with pytest.raises(error, match=sentence):
         audit(X, **{**good, **arguments})
+
+
+def test_a_named_dictionary_is_read_by_name():
+    X, groups = make_synthetic_1(random_state=0)
+    names = [f"f{j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    H = pd.DataFrame(np.random.default_rng(0).random((2, X.shape[1])), columns=names)
+
+    def worst(H):
+        return audit(frame, H=H, sensitive_features=groups, baseline="zero", draws=0).worst
+
+    assert worst(H[names[::-1]]) == worst(H) == worst(H.to_numpy())
+    assert worst(H.rename(columns=dict(zip(names, range(len(names)))))) == worst(H)
+    with pytest.raises(ValueError, match="but H has no 'f3'"):
+        worst(H.rename(columns={"f3": "other"}))

@@ -14,7 +14,7 @@ from sklearn.decomposition import NMF
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from fairer_nmf import FairerNMF, _core, _data, estimate_baseline
 
@@ -260,6 +260,16 @@ def test_pipeline_and_grid_search_with_routing(data):
         search.fit(X[order], sensitive_features=groups[order])
         assert search.best_params_["n_components"] == 5
         assert len(search.best_estimator_.groups_) == 3
+        search = GridSearchCV(
+            make_pipeline(MaxAbsScaler(), FairerNMF(random_state=0, tol=1e-3, baseline="zero")),
+            {"fairernmf__n_components": [2, 5]},
+            cv=3,
+            error_score="raise",
+        )
+        search.fit(X[order], sensitive_features=groups[order])
+        assert search.best_params_ == {"fairernmf__n_components": 5}
+        assert pipeline.score(X, sensitive_features=groups) == pytest.approx(-pipeline[-1].worst_loss_)
+        assert pipeline.score(X) < 0
         refused = make_pipeline(
             FairerNMF(3, random_state=0).set_fit_request(sensitive_features=False)
         )
@@ -296,6 +306,9 @@ def test_pipeline_and_grid_search_without_routing(data):
         ({"normalize": "rows"}, ValueError, "normalize is 'rows': expected 'features' or None"),
         ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
         ({"random_state": -1}, ValueError, "random_state is -1"),
+        ({"random_state": 2**64}, ValueError, r"must be from 0 to 2\*\*64 - 1"),
+        ({"n_components": 2**70}, ValueError, "n_components is .*: must be at most 2147483647"),
+        ({"n_jobs": 10**6}, ValueError, "n_jobs is 1000000: must be at most 1024"),
     ],
 )
 def test_wrong_parameters(parameters, error, sentence, data):
@@ -322,7 +335,11 @@ def test_wrong_data(data, tmp_path):
     zero[groups == "small"] = 0
     with pytest.raises(ValueError, match="all entries of group 'small' are zero"):
         model.fit(zero, sensitive_features=groups)
+    with pytest.raises(ValueError, match="all entries are zero: there is nothing to factorise"):
+        model.fit(np.zeros((5, 3)))
     model.fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="knows no weights of samples"):
+        model.score(X, sensitive_features=groups, sample_weight=np.ones(len(X)))
     with pytest.raises(ValueError, match="14 features"):
         model.transform(X[:, 1:])
     assert (model.transform(np.zeros((2, 15))) == 0).all()

@@ -169,7 +169,10 @@ impl<'a, T: Element> GroupedData<'a, T> {
     pub fn one_group(matrix: impl Into<Matrix<'a, T>>) -> Result<Self> {
         let matrix = matrix.into();
         let codes = vec![0; matrix.rows()];
-        Self::with_codes(matrix, vec!["all".to_owned()], &codes)
+        Self::with_codes(matrix, vec!["all".to_owned()], &codes).map_err(|error| match error {
+            Error::ZeroGroup { .. } => Error::ZeroData,
+            other => other,
+        })
     }
 
     /// Scales every feature to unit ℓ2 norm over all rows (the paper's preprocessing) without

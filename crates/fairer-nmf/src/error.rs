@@ -32,6 +32,9 @@ pub enum Error {
         /// Name of the group.
         group: String,
     },
+    /// All entries of data without groups are zero.
+    #[error("all entries are zero: there is nothing to factorise")]
+    ZeroData,
     /// All entries of a group are zero, so no relative loss exists for it.
     #[error(
         "all entries of group '{group}' are zero, so its relative loss is undefined: leave the group out"

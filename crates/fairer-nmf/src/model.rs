@@ -227,7 +227,7 @@ impl Model {
         let data = match GroupedData::one_group(matrix.clone()) {
             Ok(data) => data,
             // Rows of zeros have zero coordinates; there is nothing to measure.
-            Err(Error::ZeroGroup { .. }) => return zero(),
+            Err(Error::ZeroGroup { .. } | Error::ZeroData) => return zero(),
             Err(Error::EmptyMatrix { rows: 0, .. }) => return zero(),
             Err(error) => return Err(error),
         };

@@ -76,7 +76,11 @@ def fit_anndata(
                 raise ValueError(f"adata.obs has no column {key!r}: it has {list(adata.obs)}")
         groups = adata.obs[keys]
     model = FairerNMF(n_components, **parameters)
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}: it has {list(adata.layers)}")
     X = adata.X if layer is None else adata.layers[layer]
+    if hasattr(X, "to_memory"):  # sparse data of a file that is opened in backed mode
+        X = X.to_memory()
     adata.obsm[key_added] = model.fit_transform(X, sensitive_features=groups)
     adata.varm[key_added] = model.components_.T
     adata.uns[key_added] = {

@@ -177,7 +177,7 @@ def audit(
 
     feature_names = getattr(X, "columns", None)
     X = _data.native(check_array(X, **_data.VALIDATION))
-    H, W = _data.factor(H), _data.factor(W)
+    H, W = _data.factor(_data.in_order_of(feature_names, H)), _data.factor(W)
     if H is None:
         raise TypeError("H is the dictionary: give the components of a model")
     groups = _data.encode_groups(sensitive_features)

@@ -26,6 +26,12 @@ VALIDATION: dict[str, Any] = {
 }
 
 
+#: The largest count that any parameter may be.
+MOST = 2**31 - 1
+#: The most threads; more than any machine has, fewer than would bring one down.
+MOST_THREADS = 1024
+
+
 class Groups(NamedTuple):
     """Names of the groups in their order, and for every row the number of its group."""
 
@@ -38,6 +44,8 @@ def named(X: Any) -> Any:
 
     polars 2 has dropped the interchange protocol by which scikit-learn before 1.8 reads names.
     """
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which holds no numbers yet: give X.collect()")
     if type(X).__module__.startswith("polars") and not hasattr(X, "__dataframe__"):
         try:
             import pandas as pd
@@ -64,6 +72,24 @@ def native(X: Any) -> Any:
     return type(X)(parts, shape=X.shape)
 
 
+def in_order_of(feature_names: Any, H: Any) -> Any:
+    """Give a named dictionary with its features in the order of the data's, where these have names."""
+    own = getattr(H, "columns", None)
+    if feature_names is None or own is None:
+        return H
+    names, own = list(feature_names), list(own)
+    if names == own or not all(isinstance(name, str) for name in names + own):
+        return H
+    for where, have, wanted in (("H", set(own), names), ("X", set(names), own)):
+        missing = [name for name in wanted if name not in have]
+        if missing:
+            raise ValueError(
+                f"X and H have named features, but {where} has no {missing[0]!r}: "
+                "give both the same names, or H without names"
+            )
+    return H[names]
+
+
 def factor(values: Any) -> NDArray[np.float64] | None:
     """Give a factor as a float64 matrix."""
     if values is None:
@@ -86,6 +112,8 @@ def encode_groups(sensitive_features: Any) -> Groups | None:
     lengths = {len(column.codes) for column in columns}
     if len(lengths) > 1:
         raise ValueError(f"sensitive features differ in length: {sorted(lengths)}")
+    if len(columns) > 1:
+        columns = [Groups([_part(name) for name in names], codes) for names, codes in columns]
     names, codes = columns[0]
     for other in columns[1:]:
         pairs = codes * len(other.names) + other.codes
@@ -95,6 +123,13 @@ def encode_groups(sensitive_features: Any) -> Groups | None:
             for pair in present.tolist()
         ]
     return _sorted(names, codes.astype(np.int64, copy=False))
+
+
+def _part(label: str) -> str:
+    """Give a label as a part of an intersection's name, quoted where two names could be one."""
+    if SEPARATOR in label or '"' in label:
+        return '"' + label.replace('"', '""') + '"'
+    return label
 
 
 def _columns(labels: Any) -> list[Any]:
@@ -120,6 +155,8 @@ def _encode(column: Any) -> Groups:
     values = np.asarray(column)
     if values.ndim != 1:
         raise ValueError(f"a sensitive feature has {values.ndim} dimensions, expected 1")
+    if values.dtype.kind == "M" and not np.isnat(values).any():
+        values = np.datetime_as_string(values, unit="auto")
     if values.dtype.kind in "biuU":
         present, codes = np.unique(values, return_inverse=True)
         return Groups([str(label) for label in present.tolist()], codes)
@@ -156,6 +193,8 @@ def count(name: str, value: Any, least: int = 1) -> int:
         raise TypeError(f"{name} must be an integer, found {value!r}")
     if value < least:
         raise ValueError(f"{name} is {value}: must be at least {least}")
+    if int(value) > MOST:
+        raise ValueError(f"{name} is {value}: must be at most {MOST}")
     return int(value)
 
 
@@ -176,8 +215,8 @@ def scaled(normalize: str | None) -> bool:
 def seed(random_state: Any) -> int:
     """Give one seed: an integer is itself, so that the program's `--seed` means the same."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ValueError(f"random_state is {random_state}: must not be negative")
+        if not 0 <= int(random_state) < 2**64:
+            raise ValueError(f"random_state is {random_state}: must be from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
@@ -191,6 +230,8 @@ def threads(n_jobs: int | None) -> int:
     """
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs is {n_jobs!r}: expected None, -1 or a number of threads")
+    if n_jobs is not None and n_jobs > MOST_THREADS:
+        raise ValueError(f"n_jobs is {n_jobs}: must be at most {MOST_THREADS}")
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)
     available = int(joblib.cpu_count())

@@ -224,7 +224,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows: NDArray[Any] = W @ self.components_.astype(W.dtype, copy=False)
         return rows
 
-    def score(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> float:
         """Give minus the worst loss on data, so that larger is better.
 
         Baselines are the fit's, as shares of the groups' norms, so that new data can be scored.
@@ -238,6 +240,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         sensitive_features : array-like or frame, optional
             Groups that the fit has seen. Without them the score is minus the relative error of
             all rows together.
+        sample_weight : None
+            Not supported; here because scikit-learn's pipelines always pass it on.
 
         Returns
         -------
@@ -245,6 +249,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Minus the worst loss.
         """
         check_is_fitted(self)
+        if sample_weight is not None:
+            raise ValueError("score knows no weights of samples: leave sample_weight out")
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
         groups = _data.encode_groups(sensitive_features)
         shares = [0.0]

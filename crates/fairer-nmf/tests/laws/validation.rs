@@ -50,6 +50,8 @@ fn labels_and_groups_are_checked() {
 
     let error = GroupedData::new(x.view(), &["a", "dull", "a"]).unwrap_err();
     assert!(matches!(&error, Error::ZeroGroup { group } if group == "dull"), "{error}");
+    let zeros = ndarray::Array2::<f64>::zeros((3, 2));
+    assert!(matches!(GroupedData::one_group(zeros.view()), Err(Error::ZeroData)));
 
     let names = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
     let error = GroupedData::with_codes(x.view(), names(&["a", "b"]), &[0, 0, 0]).unwrap_err();
