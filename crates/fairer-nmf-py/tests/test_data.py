@@ -208,9 +208,9 @@ def test_dates_are_named_as_dates():
 
 
 def test_intersections_stay_apart():
-    frame = pd.DataFrame({"g": ["x | y", "x", 'q"'], "h": ["z", "y | z", "z"]})
+    frame = pd.DataFrame({"g": ["x | y", "x", '"q"'], "h": ["z", "y | z", "z"]})
     groups = _data.encode_groups(frame)
-    assert sorted(groups.names) == ['"q""" | z', '"x | y" | z', 'x | "y | z"']
+    assert sorted(groups.names) == ['"""q""" | z', '"x | y" | z', 'x | "y | z"']
     assert len(set(groups.codes.tolist())) == 3
 
 

@@ -126,8 +126,8 @@ def encode_groups(sensitive_features: Any) -> Groups | None:
 
 
 def _part(label: str) -> str:
-    """Give a label as a part of an intersection's name, quoted where two names could be one."""
-    if SEPARATOR in label or '"' in label:
+    """Give a label as a part of an intersection's name, quoted (as the program does) at a bar."""
+    if "|" in label or label.startswith('"'):
         return '"' + label.replace('"', '""') + '"'
     return label
 
