@@ -156,11 +156,14 @@ impl Loaded {
             true => format!("mend the cell, or leave the column out with `--drop {name}`"),
             false => "mend the entry".to_owned(),
         };
-        Failure::wrong(match value < 0.0 {
-            true => format!(
-                "{place}: {value} is negative, and NMF needs numbers that are not: {leave_out}"
-            ),
-            false => format!("{place}: {value} is not a finite number: {leave_out}"),
+        Failure::wrong(if value.is_nan() {
+            format!(
+                "{place}: the entry is NaN, so it has no value: fill it in, or leave out such rows with `--missing drop-rows`"
+            )
+        } else if value < 0.0 {
+            format!("{place}: {value} is negative, and NMF needs numbers that are not: {leave_out}")
+        } else {
+            format!("{place}: {value} is not a finite number: {leave_out}")
         })
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub one_hot: Vec<String>,
 
-    /// What to do with empty cells, `?`, NA and the like
+    /// What to do with empty cells, `?`, NA and the like, and with NaN in a matrix
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub missing: MissingName,
 

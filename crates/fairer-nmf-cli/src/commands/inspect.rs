@@ -138,7 +138,10 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
 #[derive(Default)]
 struct Entries {
     nonzeros: usize,
-    /// Entries that NMF cannot take, and the first of them: row, column, value.
+    /// Entries of a matrix without a value, and the first of them: row, column.
+    nan: usize,
+    first_nan: Option<(usize, usize)>,
+    /// Other entries that NMF cannot take, and the first of them: row, column, value.
     bad: usize,
     first_bad: Option<(usize, usize, f64)>,
     row_used: Vec<bool>,
@@ -181,7 +184,10 @@ impl Entries {
         self.nonzeros += 1;
         self.row_used[row] = true;
         self.column_used[column] = true;
-        if !(value >= 0.0 && value.is_finite()) {
+        if value.is_nan() {
+            self.nan += 1;
+            self.first_nan.get_or_insert((row, column));
+        } else if value < 0.0 || value.is_infinite() {
             self.bad += 1;
             self.first_bad.get_or_insert((row, column, value));
         }
@@ -191,6 +197,16 @@ impl Entries {
 fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);
+    if let Some((row, column)) = entries.first_nan {
+        problems.push(format!(
+            "{}, the first at {}: fill in what is missing, or leave out such rows with `--missing drop-rows`",
+            match entries.nan {
+                1 => "1 entry is NaN".to_owned(),
+                n => format!("{n} entries are NaN"),
+            },
+            dataset.describe_cell(row, column)
+        ));
+    }
     if let Some((row, column, value)) = entries.first_bad {
         problems.push(format!(
             "{}, the first at {} ({value}): NMF needs finite numbers that are not negative",

@@ -11,6 +11,7 @@ mod folder;
 mod jsonl;
 mod labels;
 mod matrix;
+mod missing;
 mod mtx;
 pub mod newsgroups;
 mod npy;
@@ -79,6 +80,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     } else {
         read_format::<f64>(path, format, options)?
     };
+    if options.missing == Missing::DropRows {
+        missing::drop_rows(&mut dataset)?;
+    }
     if let Some(names) = &options.feature_names {
         name_features(&mut dataset, names)?;
     }
@@ -202,7 +206,7 @@ fn parquet_is_off(path: &str) -> InputError {
 }
 
 fn name_features(dataset: &mut Dataset, path: &str) -> Result<(), InputError> {
-    if !matches!(dataset.origin.rows, dataset::RowOrigin::Rows) {
+    if !matches!(dataset.origin.rows, dataset::RowOrigin::Rows { .. }) {
         return Err(InputError::OptionDoesNotApply {
             option: "--feature-names",
             path: dataset.origin.path.clone(),

@@ -75,10 +75,12 @@ impl Format {
     }
 }
 
-/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value. What then?
+/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value, and neither has NaN in a
+/// matrix. What then?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// An error that names the first of them.
+    /// An error that names the first of them; for a matrix it comes from the library, which looks
+    /// at every entry.
     #[default]
     Error,
     /// Leave out their rows, and say so in a note.

@@ -8,6 +8,7 @@ use ndarray::Array2;
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::{CellPlace, InputError};
 use super::matrix::{DenseMatrix, Matrix};
+use super::missing;
 use super::options::Missing;
 use super::places::Places;
 use super::plan::{GROUP_SEPARATOR, Plan, Role};
@@ -277,7 +278,7 @@ impl<T: Number> Table<T> {
         if part.rows == 0 {
             let what = match part.records {
                 0 => "there is no row after the header".to_string(),
-                n => format!("each of the {n} rows has missing cells"),
+                n => missing::all_incomplete(n),
             };
             let path = plan.path;
             return Err(InputError::Empty { path, what });
@@ -301,8 +302,7 @@ impl<T: Number> Table<T> {
         let labels = (!plan.groups.is_empty()).then(|| group_labels(&plan, &part));
         let mut notes = plan.notes.clone();
         if part.issues.dropped > 0 {
-            let (dropped, records) = (part.issues.dropped, part.records);
-            notes.push(format!("{dropped} of {records} rows left out because of missing cells"));
+            notes.push(missing::left_out(part.issues.dropped, part.records));
         }
         let (matrix, features, recipe) = match (plan.document, options) {
             (Some(list), Some(options)) => {
