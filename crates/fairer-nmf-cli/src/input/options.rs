@@ -11,7 +11,7 @@ pub struct ReadOptions {
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
     /// Columns of a table whose combinations are the groups; they are not features.
-    /// The label of a combination joins the cells with ` | `.
+    /// The label of a combination joins the cells with ` | `; a cell that holds a bar is quoted.
     pub group_by: Vec<String>,
     /// A file with one group label per row.
     pub groups: Option<GroupsSource>,

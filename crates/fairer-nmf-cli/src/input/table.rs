@@ -2,6 +2,8 @@
 //!
 //! A format calls [`Sink`] for every cell; nothing here knows how a format is parsed.
 
+use std::borrow::Cow;
+
 use fast_float2::FastFloat;
 use ndarray::Array2;
 
@@ -327,11 +329,22 @@ impl<T: Number> Table<T> {
 }
 
 fn group_labels(plan: &Plan, part: &Part) -> Vec<String> {
+    if let [only] = plan.groups[..] {
+        return part.words[only].clone();
+    }
     let label = |row: usize| {
-        let cells = plan.groups.iter().map(|&g| part.words[g][row].as_str());
+        let cells = plan.groups.iter().map(|&g| name_in_combination(&part.words[g][row]));
         cells.collect::<Vec<_>>().join(GROUP_SEPARATOR)
     };
     (0..part.rows).map(label).collect()
+}
+
+/// In quotes where the cell holds a bar, so that no two combinations have the same name.
+fn name_in_combination(cell: &str) -> Cow<'_, str> {
+    match cell.contains('|') || cell.starts_with('"') {
+        true => Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 /// The numeric columns in file order, then the one-hot columns in the order they were asked for.

@@ -60,6 +60,26 @@ fn tables() {
 }
 
 #[test]
+fn combinations_of_group_columns_stay_apart() {
+    let names = |cells: &[(&str, &str)]| -> Vec<String> {
+        let quote = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+        let row = |(g, h): &(&str, &str)| format!("{},{},1,2\n", quote(g), quote(h));
+        let rows: String = cells.iter().map(row).collect();
+        let place = Place::with("a.csv", format!("g,h,x,y\n{rows}"));
+        let ran = place.run(&["inspect", "a.csv", "--group-by", "g,h", "--json", "-"]);
+        let json: Value = serde_json::from_str(&ran.out).unwrap();
+        let groups = json["groups"].as_array().unwrap();
+        groups.iter().map(|g| g["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[("x", "y"), ("x", "z"), ("x", "y")]), ["x | y", "x | z"]);
+    let alike = [("x | y", "z"), ("x", "y | z"), ("x |", "z"), ("x", "| z"), ("\"x | y\"", "z")];
+    let found = names(&alike);
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(found.contains(&"\"x | y\" | z".to_owned()), "{found:?}");
+    assert!(found.contains(&"x | \"y | z\"".to_owned()), "{found:?}");
+}
+
+#[test]
 fn standard_input() {
     let place = Place::new();
     let args = ["fit", "-", "--group-by", "g", "--rank", "2", "--json", "-", "--no-compare"];
