@@ -68,7 +68,7 @@ impl Components {
                     self.path
                 )));
             }
-            align(dataset, &names, &self.path, &[])?;
+            align(dataset, &names, &self.path)?;
         }
         if columns == dataset.matrix.shape().1 {
             Ok((self.matrix, false))

@@ -151,10 +151,13 @@ impl Loaded {
             return error.into();
         };
         let place = self.dataset.describe_cell(row, column);
-        let name = self.dataset.features.get(column).map_or("?", String::as_str);
-        let leave_out = match self.dataset.is_table() {
-            true => format!("mend the cell, or leave the column out with `--drop {name}`"),
-            false => "mend the entry".to_owned(),
+        let name = self.dataset.features.get(column).filter(|_| self.dataset.is_table());
+        let leave_out = match name {
+            Some(name) => format!(
+                "mend the cell, or leave the column out with `{}`",
+                input::typed_columns("--drop", std::slice::from_ref(name))
+            ),
+            None => "mend the entry".to_owned(),
         };
         Failure::wrong(if value.is_nan() {
             format!(

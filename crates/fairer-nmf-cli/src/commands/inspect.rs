@@ -121,7 +121,7 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
             InputError::MissingCells { .. } => options.missing = Missing::DropRows,
             InputError::NoSuchColumn { column, .. } => {
                 for columns in [&mut options.group_by, &mut options.drop, &mut options.one_hot] {
-                    columns.retain(|name| name != column);
+                    input::remove_column(columns, column);
                 }
                 if options.text.as_ref().is_some_and(|t| t.column.as_ref() == Some(column)) {
                     return Err(error.into());

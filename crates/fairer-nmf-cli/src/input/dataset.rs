@@ -17,6 +17,8 @@ pub struct Dataset {
     pub notes: Vec<String>,
     /// How new documents become the same features, where the features are terms.
     pub recipe: Option<TextOptions>,
+    /// Columns of the table that became one 0/1 column a value.
+    pub(crate) one_hot: Vec<String>,
     pub(crate) origin: Origin,
 }
 
@@ -52,6 +54,7 @@ impl Dataset {
             labels: None,
             notes: Vec::new(),
             recipe: None,
+            one_hot: Vec::new(),
             origin: Origin { path: path.into(), rows: RowOrigin::Rows { places, records } },
         }
     }

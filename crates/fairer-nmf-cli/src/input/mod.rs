@@ -4,6 +4,7 @@
 //! `plan` what each column is for; one file per format feeds cells to `table` or makes a
 //! [`Matrix`]; [`Dataset`] is what comes out.
 
+mod columns;
 mod dataset;
 mod delimited;
 mod error;
@@ -31,6 +32,7 @@ pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
 pub use options::{Format, GroupsSource, Missing, Precision, ReadOptions};
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 
+pub(crate) use columns::{remove as remove_column, typed as typed_columns};
 pub(crate) use error::closest as closest_name;
 pub(crate) use labels::read as read_names;
 pub(crate) use options::split_member;

@@ -10,7 +10,9 @@ use super::text::TextOptions;
 pub struct ReadOptions {
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
-    /// Columns of a table whose combinations are the groups; they are not features.
+    /// Columns of a table whose combinations are the groups; they are not features. Here and in
+    /// `drop` and `one_hot` an entry is the name of a column, or else a list of names with commas
+    /// between them, in which a name with a comma stands in double quotes.
     /// The label of a combination joins the cells with ` | `; a cell that holds a bar is quoted.
     pub group_by: Vec<String>,
     /// A file with one group label per row.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::columns;
 use super::error::InputError;
 use super::options::{Missing, ReadOptions};
 
@@ -49,12 +50,12 @@ impl Plan {
     ) -> Result<Plan, InputError> {
         let mut plan = Plan::unused(path, names, options.missing)?;
         let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
-        for name in &options.group_by {
+        for name in &columns::resolve(&options.group_by, &plan.names) {
             let column = plan.claim(name, "--group-by", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.groups.push(list);
         }
-        for name in &options.one_hot {
+        for name in &columns::resolve(&options.one_hot, &plan.names) {
             let column = plan.claim(name, "--one-hot", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.one_hot.push((name.clone(), list));
@@ -75,7 +76,7 @@ impl Plan {
             let column = plan.claim(name, "--text", &mut claimed)?;
             plan.document = Some(plan.add_words(column, Role::Document));
         }
-        for name in &options.drop {
+        for name in &columns::resolve(&options.drop, &plan.names) {
             let column = plan.position(name, "--drop")?;
             // A group column is no feature anyway, so dropping it too changes nothing.
             if claimed[column] != Some("--group-by") {
@@ -88,7 +89,7 @@ impl Plan {
             plan.note_ignored(&free);
         } else {
             if let Some((model, known)) = &options.known_features {
-                plan.check_features(&free, &options.one_hot, model, known)?;
+                plan.check_features(&free, model, known)?;
             }
             for column in free {
                 plan.roles[column] = Role::Number(plan.numbers);
@@ -169,7 +170,6 @@ impl Plan {
     fn check_features(
         &self,
         free: &[usize],
-        one_hot: &[String],
         model: &str,
         known: &[String],
     ) -> Result<(), InputError> {
@@ -177,7 +177,7 @@ impl Plan {
         let wanted: HashSet<&str> = known.iter().map(String::as_str).collect();
         let made = |name: &str| {
             let value = |column: &String| name.strip_prefix(column.as_str());
-            one_hot.iter().any(|c| value(c).is_some_and(|v| v.starts_with('=')))
+            self.one_hot.iter().any(|(c, _)| value(c).is_some_and(|v| v.starts_with('=')))
         };
         let unknown = free.iter().map(|&c| &self.names[c]).filter(|n| !wanted.contains(n.as_str()));
         let missing = known.iter().filter(|n| !found.contains(n.as_str()) && !made(n));

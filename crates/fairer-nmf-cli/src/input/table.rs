@@ -317,6 +317,7 @@ impl<T: Number> Table<T> {
                 (Matrix::Dense(T::dense(array)), features, None)
             }
         };
+        let one_hot = plan.one_hot.into_iter().map(|(name, _)| name).collect();
         let Part { places, records, .. } = part;
         let rows = match lines {
             true => RowOrigin::Lines { places, records },
@@ -324,7 +325,7 @@ impl<T: Number> Table<T> {
         };
         let path = plan.path;
         let origin = Origin { path, rows };
-        Ok(Dataset { matrix, features, labels, notes, recipe, origin })
+        Ok(Dataset { matrix, features, labels, notes, recipe, one_hot, origin })
     }
 }
 

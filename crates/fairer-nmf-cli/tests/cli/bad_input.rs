@@ -41,6 +41,40 @@ fn non_numeric_columns() {
 }
 
 #[test]
+fn columns_with_commas_in_their_names() {
+    let header = "\"age, years\",\"income, k$\",it's,sex,x";
+    let rows = "1,lots,u,f,2\n3,none,v,m,1\n2,some,v,m,4\n1,none,u,f,3\n";
+    let place = Place::with("comma.csv", format!("{header}\n{rows}"));
+    let fit = ["fit", "comma.csv", "--group-by", "sex", "--rank", "1"];
+    place.refused(
+        &fit,
+        r#"comma.csv has columns that are not numeric: `income, k$`, `it's` (line 2 of `income, k$` holds `lots`); leave them out with `--drop '"income, k$",it'\''s'` or turn them into 0/1 columns with `--one-hot '"income, k$",it'\''s'`"#,
+    );
+    // What the message says, as a shell passes it on; then in other ways.
+    for more in [
+        &["--drop", "\"income, k$\",it's"][..],
+        &["--drop", "income, k$", "--drop", "it's"],
+        &["--one-hot", "income, k$", "--drop", "it's"],
+        &["--drop", "it's , \"income, k$\""],
+    ] {
+        place.ok(&[&fit[..], more].concat());
+    }
+    let by =
+        |columns| place.ok(&["inspect", "comma.csv", "--drop", "it's,sex", "--group-by", columns]);
+    assert!(by("income, k$").out.contains("\nlots "));
+    assert!(by("\"income, k$\",\"age, years\"").out.contains("lots | 1"));
+    place.refused(
+        &[&fit[..], &["--drop", "it's,postcode"]].concat(),
+        "comma.csv has no column `postcode` (--drop); its columns are `age, years`, `income, k$`, `it's`, `sex`, `x`",
+    );
+    place.write("negative.csv", "\"a, b\",g\n-1,x\n2,y\n");
+    place.refused(
+        &["fit", "negative.csv", "--group-by", "g", "--rank", "1"],
+        "negative.csv, line 2, column `a, b`: -1 is negative, and NMF needs numbers that are not: mend the cell, or leave the column out with `--drop 'a, b'`",
+    );
+}
+
+#[test]
 fn missing_cells() {
     let place = Place::with("a.csv", "g,x,y\na,1,2\nb,,?\n");
     place.refused(
