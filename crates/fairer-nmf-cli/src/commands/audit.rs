@@ -122,6 +122,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path)?;
+    found.note().iter().for_each(|note| bar.note(note));
     let mut loaded = load::load(&args.data, Some(&args.groups), bar)?;
     let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
     if turned {

@@ -19,6 +19,8 @@ pub struct Dataset {
     pub recipe: Option<TextOptions>,
     /// Columns of the table that became one 0/1 column a value.
     pub(crate) one_hot: Vec<String>,
+    /// What a first column without a name holds, where it was taken for an index.
+    pub(crate) index: Option<Vec<String>>,
     pub(crate) origin: Origin,
 }
 
@@ -55,6 +57,7 @@ impl Dataset {
             notes: Vec::new(),
             recipe: None,
             one_hot: Vec::new(),
+            index: None,
             origin: Origin { path: path.into(), rows: RowOrigin::Rows { places, records } },
         }
     }

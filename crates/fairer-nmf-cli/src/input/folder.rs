@@ -58,6 +58,7 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
         notes,
         recipe: Some(recipe),
         one_hot: Vec::new(),
+        index: None,
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

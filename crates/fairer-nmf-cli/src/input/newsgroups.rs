@@ -92,6 +92,7 @@ pub fn read(path: &str) -> Result<Dataset, InputError> {
         notes: Vec::new(),
         recipe: Some(recipe),
         one_hot: Vec::new(),
+        index: None,
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

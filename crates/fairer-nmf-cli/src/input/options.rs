@@ -31,6 +31,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// A text file with one feature name a line, for formats that carry no names.
     pub feature_names: Option<String>,
+    /// Take a first column without a name for the index that pandas writes, not for a feature.
+    pub unnamed_index: bool,
     /// A model file and its features: the columns of a table must be these, in any order.
     pub known_features: Option<(String, Vec<String>)>,
 }

@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) one_hot: Vec<(String, usize)>,
     /// The list of documents.
     pub(crate) document: Option<usize>,
+    /// The list of what a first column without a name holds, where that is an index.
+    pub(crate) index: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -48,8 +50,14 @@ impl Plan {
         names: Vec<String>,
         options: &ReadOptions,
     ) -> Result<Plan, InputError> {
+        let has_index = options.unnamed_index && names.first().is_some_and(String::is_empty);
         let mut plan = Plan::unused(path, names, options.missing)?;
         let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
+        if has_index {
+            claimed[0] = Some("the index");
+            // Any text will do, also none.
+            plan.index = Some(plan.add_words(0, Role::Document));
+        }
         for name in &columns::resolve(&options.group_by, &plan.names) {
             let column = plan.claim(name, "--group-by", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
@@ -115,7 +123,14 @@ impl Plan {
         Ok(plan)
     }
 
-    fn unused(path: &str, names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+    fn unused(path: &str, mut names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+        let mut notes = Vec::new();
+        for (column, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+            *name = format!("column_{}", column + 1);
+            notes.push(format!(
+                "a column of {path} has no name and is called {name}; if it only numbers the rows, leave it out with `--drop {name}`"
+            ));
+        }
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -131,7 +146,8 @@ impl Plan {
             groups: Vec::new(),
             one_hot: Vec::new(),
             document: None,
-            notes: Vec::new(),
+            index: None,
+            notes,
         })
     }
 

@@ -317,6 +317,7 @@ impl<T: Number> Table<T> {
                 (Matrix::Dense(T::dense(array)), features, None)
             }
         };
+        let index = plan.index.map(|list| std::mem::take(&mut part.words[list]));
         let one_hot = plan.one_hot.into_iter().map(|(name, _)| name).collect();
         let Part { places, records, .. } = part;
         let rows = match lines {
@@ -325,7 +326,7 @@ impl<T: Number> Table<T> {
         };
         let path = plan.path;
         let origin = Origin { path, rows };
-        Ok(Dataset { matrix, features, labels, notes, recipe, one_hot, origin })
+        Ok(Dataset { matrix, features, labels, notes, recipe, one_hot, index, origin })
     }
 }
 
