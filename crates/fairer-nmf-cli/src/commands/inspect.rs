@@ -35,6 +35,10 @@ pub(crate) struct InspectArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     rank: Option<u32>,
 
+    /// Allow groups with fewer rows than the rank, as in `fit`
+    #[arg(long, help_heading = "Data")]
+    allow_small_groups: bool,
+
     /// Write the findings for programs; - is standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
@@ -78,14 +82,15 @@ const MOST_LOOKS: usize = 20;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    let read = load::files_read(&args.data, Some(&args.groups), None);
+    let read = load::files_read(&args.data, Some(&args.groups), None, None)?;
     outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
     let (dataset, problems) = read_leniently(&args.data.data, options)?;
     bar.stage("counting");
-    let findings = findings(&dataset, problems, args.rank.map(|r| r as usize));
+    let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);
+    let findings = findings(&dataset, problems, rank);
     bar.finish();
     let to_stdout = json.as_ref().is_some_and(Output::is_stdout);
     if let Some(json) = json {
@@ -194,6 +199,7 @@ impl Entries {
     }
 }
 
+/// `rank` is what no group may be below.
 fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);

@@ -178,6 +178,10 @@ fn a_rank_larger_than_a_group() {
     );
     let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "4", "--allow-small-groups"]);
     assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+    let look = ["inspect", "a.csv", "--group-by", "g", "--rank", "4"];
+    assert_eq!(place.run(&look).code, 2);
+    let ran = place.ok(&[&look[..], &["--allow-small-groups"]].concat());
+    assert!(ran.out.contains("A fit with these options would start."), "{}", ran.out);
     place.write("one.csv", small_csv(',') + "c,1,2,3,4\n");
     let ran =
         place.ok(&["fit", "one.csv", "--group-by", "g", "--rank", "2", "--allow-small-groups"]);
@@ -304,5 +308,32 @@ fn options_that_do_not_go_together() {
     place.refused(
         &[&fit("a.csv")[..], &["--tol", "-1"]].concat(),
         "tolerance is -1: must be finite and not negative",
+    );
+}
+
+#[test]
+fn standard_input_that_is_asked_for_twice() {
+    let place = Place::with("a.csv", "g,x\na,1\nb,2\n");
+    place.refused(
+        &["fit", "-", "--groups", "-", "--rank", "1"],
+        "DATA and --groups both ask for standard input (-), which can be read only once: give one of them as a file",
+    );
+    place.refused(
+        &["audit", "-", "--group-by", "g", "--components", "-"],
+        "DATA and --components both ask for standard input (-), which can be read only once: give one of them as a file",
+    );
+}
+
+#[test]
+fn document_frequencies_that_no_term_can_have() {
+    let place = Place::with("a.csv", "g,t\na,one two\nb,two one one\n");
+    let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1"];
+    place.refused(
+        &[&fit[..], &["--min-df", "10"]].concat(),
+        "--min-df: 10 documents are asked for, and there are 2: lower it",
+    );
+    place.refused(
+        &[&fit[..], &["--min-df", "2", "--max-df", "1"]].concat(),
+        "--max-df: it is fewer documents than --min-df: raise it, or lower the other",
     );
 }
