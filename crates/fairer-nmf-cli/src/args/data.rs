@@ -108,7 +108,8 @@ pub(crate) struct TextArgs {
     #[arg(long)]
     pub keep_case: bool,
 
-    /// A regular expression for terms [default: two or more letters, numbers or _]
+    /// A regular expression for terms, with \w, \s and \b as in Python [default: two or more
+    /// letters, numbers or _]
     #[arg(long, value_name = "REGEX")]
     pub token_pattern: Option<String>,
 

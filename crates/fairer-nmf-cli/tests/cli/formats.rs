@@ -24,7 +24,8 @@ fn npy(kind: &str, fortran: bool) -> Vec<u8> {
 fn npy_of(rows: &[[f64; 4]], kind: &str, fortran: bool) -> Vec<u8> {
     let count = rows.len();
     let order = if fortran { "True" } else { "False" };
-    let header = format!("{{'descr': '{kind}', 'fortran_order': {order}, 'shape': ({count}, 4), }}");
+    let header =
+        format!("{{'descr': '{kind}', 'fortran_order': {order}, 'shape': ({count}, 4), }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(118_u16.to_le_bytes());
     bytes.extend(format!("{header:<117}\n").into_bytes());
@@ -268,6 +269,33 @@ fn a_folder_of_documents() {
     place.refused(
         &["inspect", "pets", "--text", "body"],
         "--text does not apply to pets: in a folder every file is a document",
+    );
+}
+
+#[test]
+fn token_patterns_match_as_in_python_beyond_ascii() {
+    // Combining marks are no word characters there, and ² is one.
+    let place = Place::with("a.csv", "g,t\na,e\u{301}te\u{301} x²\nb,x² na\u{308}h\n");
+    let terms = |pattern: &str| {
+        let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1", "--force"];
+        let more = ["--token-pattern", pattern, "--model", "m.safetensors", "--no-compare"];
+        place.ok(&[&fit[..], &more].concat());
+        let json = place.ok(&["topics", "m.safetensors", "--top", "9", "--json", "-"]).out;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let features = json[0]["features"].as_array().unwrap().clone();
+        let mut names: Vec<String> =
+            features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    // sorted(set(re.findall(pattern, text))) in CPython 3.11
+    assert_eq!(terms(r"\b\w+\b"), ["e", "h", "na", "te", "x²"]);
+    assert_eq!(terms(r"\w\w"), ["na", "te", "x²"]);
+    assert_eq!(terms(r"(?u)\b[a-z]{2,}\b"), ["na", "te"]);
+    assert_eq!(terms(r"\b[^\W\d]+\B[\w²]"), ["na", "te", "x²"]);
+    place.refused(
+        &["inspect", "a.csv", "--text", "t", "--group-by", "g", "--token-pattern", r"(?<!\d)\w+"],
+        r"--token-pattern: `(?<!\d)\w+` is not a regular expression that can be used: look-around, including look-ahead and look-behind, is not supported",
     );
 }
 
