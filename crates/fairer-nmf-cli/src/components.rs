@@ -1,5 +1,7 @@
 //! Dictionaries from elsewhere: `H.npy` or `H.csv`.
 
+use std::collections::HashSet;
+
 use ndarray::Array2;
 
 use crate::failure::Failure;
@@ -15,13 +17,19 @@ pub(crate) struct Components {
     matrix: Array2<f64>,
     /// The header of a CSV.
     names: Option<Vec<String>>,
+    /// The first column of a CSV, where it has no name: the index that pandas writes.
+    index: Option<Vec<String>>,
     path: String,
 }
 
 impl Components {
     /// Reads `.npy`, `.npz`, `.mtx`, or a table whose header holds the names of the features.
     pub(crate) fn read(path: &str) -> Result<Self, Failure> {
-        let options = ReadOptions { precision: Precision::F64, ..ReadOptions::default() };
+        let options = ReadOptions {
+            precision: Precision::F64,
+            unnamed_index: true,
+            ..ReadOptions::default()
+        };
         let dataset = input::read(path, &options)?;
         let matrix = match &dataset.matrix {
             Matrix::Dense(dense) => match dense.view() {
@@ -50,12 +58,51 @@ impl Components {
             )));
         }
         let names = dataset.is_named().then(|| dataset.features.clone());
-        Ok(Self { matrix, names, path: path.to_owned() })
+        let trimmed = |texts: &Vec<String>| texts.iter().map(|t| t.trim().to_owned()).collect();
+        let index = dataset.index.as_ref().map(trimmed);
+        Ok(Self { matrix, names, index, path: path.to_owned() })
+    }
+
+    /// What the user should know about how it was read.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.index.as_ref()?;
+        Some(format!(
+            "the first column of {} has no name: it was taken for an index, not for numbers",
+            self.path
+        ))
     }
 
     /// The dictionary with topics in its rows, and the columns of the data in its order; also
     /// whether it had to be turned around.
-    pub(crate) fn fitted_to(self, dataset: &mut Dataset) -> Result<(Array2<f64>, bool), Failure> {
+    pub(crate) fn fitted_to(
+        mut self,
+        dataset: &mut Dataset,
+    ) -> Result<(Array2<f64>, bool), Failure> {
+        let turned = self.index_names_features(dataset);
+        if turned {
+            self.matrix = self.matrix.reversed_axes();
+            self.names = self.index.take();
+        } else if self.index.is_some() && self.names.as_deref().is_some_and(is_count) {
+            // Beside an index, pandas' numbers are no names: columns go by their order.
+            self.names = None;
+        }
+        let (h, turned_by_shape) = self.by_header(dataset)?;
+        Ok((h, turned || turned_by_shape))
+    }
+
+    /// Whether the index holds the names of the features, as in a table of features × topics.
+    fn index_names_features(&self, dataset: &Dataset) -> bool {
+        let Some(index) = self.index.as_ref().filter(|_| dataset.is_named()) else { return false };
+        let features: HashSet<&String> = dataset.features.iter().collect();
+        let known = |names: &[String]| names.iter().filter(|n| features.contains(n)).count();
+        let (rows, columns) = self.matrix.dim();
+        let only_way_round = rows == features.len() && columns != features.len();
+        let words = !index.iter().all(|text| text.parse::<f64>().is_ok());
+        known(index) > self.names.as_deref().map_or(0, known) || only_way_round && words
+    }
+
+    /// The same where names, if any, stand in the header.
+    fn by_header(self, dataset: &mut Dataset) -> Result<(Array2<f64>, bool), Failure> {
         let (rows, columns) = self.matrix.dim();
         let features = dataset.matrix.shape().1;
         let names_run_along = columns == features || rows != features;
@@ -68,7 +115,7 @@ impl Components {
                     self.path
                 )));
             }
-            align(dataset, &names, &self.path, &[])?;
+            align(dataset, &names, &self.path)?;
         }
         if columns == dataset.matrix.shape().1 {
             Ok((self.matrix, false))
@@ -82,4 +129,9 @@ impl Components {
             )))
         }
     }
+}
+
+/// The 0, 1, 2, … that pandas writes where there are no names.
+fn is_count(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(i, name)| *name == i.to_string())
 }

@@ -55,9 +55,7 @@ pub(crate) fn load_for_model(
     let loaded = load_with(&data.data, &options, bar)?;
     let Loaded { mut dataset, seconds, .. } = loaded;
     match names {
-        Some(names) if dataset.is_named() => {
-            align(&mut dataset, names, model_path, &options.one_hot)?
-        }
+        Some(names) if dataset.is_named() => align(&mut dataset, names, model_path)?,
         _ => {
             let found = dataset.matrix.shape().1;
             if found != features {
@@ -123,7 +121,6 @@ pub(crate) fn align(
     dataset: &mut Dataset,
     names: &[String],
     dictionary: &str,
-    one_hot: &[String],
 ) -> Result<(), InputError> {
     if dataset.features == names {
         return Ok(());
@@ -132,7 +129,7 @@ pub(crate) fn align(
         dataset.features.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     // A value that no row of a one-hot column has is a column of zeros.
     let absent_value = |name: &str| {
-        one_hot.iter().any(|column| {
+        dataset.one_hot.iter().any(|column| {
             name.strip_prefix(column.as_str()).is_some_and(|value| value.starts_with('='))
         })
     };

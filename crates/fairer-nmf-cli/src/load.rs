@@ -38,25 +38,36 @@ pub(crate) enum Scaling {
     Given(Vec<f64>),
 }
 
-/// Every file that the options name as something to read, so that no output replaces one.
+/// Every file that the options name as something to read, so that no output replaces one. Only one
+/// of them can be standard input.
 pub(crate) fn files_read(
     data: &DataArgs,
     groups: Option<&GroupArgs>,
     baseline: Option<&BaselineArgs>,
-) -> Vec<String> {
+    components: Option<&String>,
+) -> Result<Vec<String>, Failure> {
     let baseline = baseline.and_then(|given| match &given.baseline {
         BaselineKind::File(path) => Some(path),
         BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
     });
+    let own_list = |list: &&String| !["none", "english"].contains(&list.as_str());
     let named = [
-        Some(&data.data),
-        groups.and_then(|given| given.groups.as_ref()),
-        data.columns.feature_names.as_ref(),
-        data.text.stop_words.as_ref().filter(|list| !["none", "english"].contains(&list.as_str())),
-        data.text.vocabulary.as_ref(),
-        baseline,
+        ("DATA", Some(&data.data)),
+        ("--groups", groups.and_then(|given| given.groups.as_ref())),
+        ("--feature-names", data.columns.feature_names.as_ref()),
+        ("--stop-words", data.text.stop_words.as_ref().filter(own_list)),
+        ("--vocabulary", data.text.vocabulary.as_ref()),
+        ("--baseline", baseline),
+        ("--components", components),
     ];
-    named.into_iter().flatten().map(|name| input::split_member(name).0).collect()
+    let given = || named.iter().filter_map(|(option, name)| Some((*option, (*name)?)));
+    let from_stdin: Vec<&str> = given().filter(|(_, n)| *n == "-").map(|(o, _)| o).collect();
+    if let [first, second, ..] = from_stdin[..] {
+        return Err(Failure::wrong(format!(
+            "{first} and {second} both ask for standard input (-), which can be read only once: give one of them as a file"
+        )));
+    }
+    Ok(given().map(|(_, name)| input::split_member(name).0).collect())
 }
 
 /// Reads the data that the options describe.
@@ -151,16 +162,22 @@ impl Loaded {
             return error.into();
         };
         let place = self.dataset.describe_cell(row, column);
-        let name = self.dataset.features.get(column).map_or("?", String::as_str);
-        let leave_out = match self.dataset.is_table() {
-            true => format!("mend the cell, or leave the column out with `--drop {name}`"),
-            false => "mend the entry".to_owned(),
-        };
-        Failure::wrong(match value < 0.0 {
-            true => format!(
-                "{place}: {value} is negative, and NMF needs numbers that are not: {leave_out}"
+        let name = self.dataset.features.get(column).filter(|_| self.dataset.is_table());
+        let leave_out = match name {
+            Some(name) => format!(
+                "mend the cell, or leave the column out with `{}`",
+                input::typed_columns("--drop", std::slice::from_ref(name))
             ),
-            false => format!("{place}: {value} is not a finite number: {leave_out}"),
+            None => "mend the entry".to_owned(),
+        };
+        Failure::wrong(if value.is_nan() {
+            format!(
+                "{place}: the entry is NaN, so it has no value: fill it in, or leave out such rows with `--missing drop-rows`"
+            )
+        } else if value < 0.0 {
+            format!("{place}: {value} is negative, and NMF needs numbers that are not: {leave_out}")
+        } else {
+            format!("{place}: {value} is not a finite number: {leave_out}")
         })
     }
 }

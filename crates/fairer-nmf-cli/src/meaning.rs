@@ -51,6 +51,7 @@ pub(crate) fn read_options(
         },
         delimiter: columns.delimiter.map(|d| d.0),
         feature_names: columns.feature_names.clone(),
+        unnamed_index: false,
         known_features: None,
     })
 }

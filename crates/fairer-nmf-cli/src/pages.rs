@@ -22,18 +22,19 @@ impl Pages {
         charts: Option<&str>,
         force: bool,
     ) -> Result<Self, Failure> {
-        Self::claim_as("--report", report, charts, force)
+        Self::claim_as("--report", report, force, charts, force)
     }
 
-    /// The same, where another option named the page.
+    /// The same, where another option named the page and the page has a rule of its own.
     pub(crate) fn claim_as(
         option: &'static str,
         report: Option<&str>,
+        replace_report: bool,
         charts: Option<&str>,
-        force: bool,
+        replace_charts: bool,
     ) -> Result<Self, Failure> {
-        let charts = charts.map(|path| Folder::claim(path, force)).transpose()?;
-        Ok(Self { charts, html: Output::claim_if(option, report, force)? })
+        let charts = charts.map(|path| Folder::claim(path, replace_charts)).transpose()?;
+        Ok(Self { charts, html: Output::claim_if(option, report, replace_report)? })
     }
 
     /// Whether there is a use for a report.

@@ -50,6 +50,7 @@ fn translate(options: &Value, stop_file: &Path) -> TextOptions {
             "min_df" => text.min_df = frequency(value),
             "max_df" => text.max_df = frequency(value),
             "max_features" => text.max_features = value.as_u64().map(|n| n as usize),
+            "token_pattern" => text.token_pattern = Some(value.as_str().unwrap().to_owned()),
             "vocabulary" => text.vocabulary = Some(strings(value)),
             "use_idf" => text.idf = value.as_bool().unwrap(),
             "smooth_idf" => text.smooth_idf = value.as_bool().unwrap(),

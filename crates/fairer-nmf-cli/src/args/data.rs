@@ -24,15 +24,16 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct ColumnArgs {
-    /// Columns to leave out
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    /// Columns to leave out. Here, in --one-hot and in --group-by a name with a comma stands alone,
+    /// or in quotes inside a list: '"income, k$",id'
+    #[arg(long, value_name = "COLUMN,...")]
     pub drop: Vec<String>,
 
     /// Columns of words to turn into one 0/1 column a value
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,...")]
     pub one_hot: Vec<String>,
 
-    /// What to do with empty cells, `?`, NA and the like
+    /// What to do with empty cells, `?`, NA and the like, and with NaN in a matrix
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub missing: MissingName,
 
@@ -58,7 +59,7 @@ pub(crate) struct ColumnArgs {
 #[command(next_help_heading = "Data")]
 pub(crate) struct GroupArgs {
     /// Columns whose combinations are the groups; they are not features
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,...")]
     pub group_by: Vec<String>,
 
     /// A file with the group of every row: text with one label a line, .npy, or FILE:COLUMN of
@@ -107,7 +108,8 @@ pub(crate) struct TextArgs {
     #[arg(long)]
     pub keep_case: bool,
 
-    /// A regular expression for terms [default: two or more letters, numbers or _]
+    /// A regular expression for terms, with \w, \s and \b as in Python [default: two or more
+    /// letters, numbers or _]
     #[arg(long, value_name = "REGEX")]
     pub token_pattern: Option<String>,
 

@@ -88,8 +88,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.common.run);
     let given = &args.dictionary;
     let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
-    let mut read = load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline));
-    read.extend([&given.model, &given.components].into_iter().flatten().cloned());
+    let (baseline, components) = (&args.common.baseline, given.components.as_ref());
+    let mut read = load::files_read(&args.data, Some(&args.groups), Some(baseline), components)?;
+    read.extend(given.model.clone());
     pages::check_distinct(&read, &[("--json", args.common.json.as_deref())], report, charts)?;
     let pages = Pages::claim(report, charts, args.common.force)?;
     let files = Files {
@@ -122,6 +123,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path)?;
+    found.note().iter().for_each(|note| bar.note(note));
     let mut loaded = load::load(&args.data, Some(&args.groups), bar)?;
     let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
     if turned {

@@ -1,5 +1,7 @@
 //! `demo`: the embedded Heart Disease table, standard NMF against Fairer-NMF.
 
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
@@ -45,8 +47,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
 
-    /// Replace the file of --json
-    #[arg(long, requires = "json")]
+    /// Replace files that exist; a page of an earlier demo is replaced in any case
+    #[arg(long)]
     force: bool,
 
     /// The seed of all random numbers
@@ -65,13 +67,20 @@ const LABELS: &str = "The published paper calls sex = 1 female; the description 
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    let page = std::path::Path::new(&args.out).join("demo-report.html");
+    let page = Path::new(&args.out).join("demo-report.html");
+    let is_own = is_own(&page);
+    let is_foreign = page.is_file() && !is_own;
     let page = page.display().to_string();
+    if is_foreign && !args.force {
+        return Err(Failure::wrong(format!(
+            "{page} is not of an earlier demo and would be replaced: give another folder with --out, or --force to replace it"
+        )));
+    }
     let charts = ("--charts", args.charts.as_deref());
     let outputs = [("--out", Some(page.as_str())), charts, ("--json", args.json.as_deref())];
     outputs::check_distinct(&[], &outputs)?;
-    // The demo may replace its own page and charts.
-    let mut pages = Pages::claim_as("--out", Some(&page), charts.1, true)?;
+    let mut pages =
+        Pages::claim_as("--out", Some(&page), args.force || is_own, charts.1, args.force)?;
     pages.reserve()?;
     let mut json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     json.as_mut().map_or(Ok(()), |json| json.reserve(1 << 20))?;
@@ -107,7 +116,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
     let subject = Subject {
-        title: format!("{NAME} by sex"),
+        title: title(),
         features: &loaded.dataset.features,
         min_group_size: 0,
         notes: vec![LABELS.to_owned()],
@@ -137,6 +146,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         ))?;
     }
     Ok(())
+}
+
+fn title() -> String {
+    format!("{NAME} by sex")
+}
+
+/// Whether a file is a page of this command: it carries a report with our title.
+fn is_own(page: &Path) -> bool {
+    if !page.is_file() {
+        return false;
+    }
+    let text = fs::read_to_string(page).unwrap_or_default();
+    let after = text.split_once("id=\"report-data\">").map_or("", |(_, after)| after);
+    let json = after.split_once("</script>").map_or("", |(json, _)| json);
+    serde_json::from_str::<serde_json::Value>(json).is_ok_and(|report| report["title"] == title())
 }
 
 fn introduction() -> String {

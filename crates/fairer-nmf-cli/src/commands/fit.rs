@@ -243,7 +243,8 @@ impl Outputs {
     fn claim(args: &FitArgs) -> Result<Self, Failure> {
         let outputs = [("--model", args.model.as_deref()), ("--json", args.common.json.as_deref())];
         let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
-        let read = load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline));
+        let read =
+            load::files_read(&args.data, Some(&args.groups), Some(&args.common.baseline), None)?;
         pages::check_distinct(&read, &outputs, report, charts)?;
         let claim = |at: usize| Output::claim_if(outputs[at].0, outputs[at].1, args.common.force);
         let pages = Pages::claim(report, charts, args.common.force)?;

@@ -35,6 +35,10 @@ pub(crate) struct InspectArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     rank: Option<u32>,
 
+    /// Allow groups with fewer rows than the rank, as in `fit`
+    #[arg(long, help_heading = "Data")]
+    allow_small_groups: bool,
+
     /// Write the findings for programs; - is standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
@@ -78,14 +82,15 @@ const MOST_LOOKS: usize = 20;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    let read = load::files_read(&args.data, Some(&args.groups), None);
+    let read = load::files_read(&args.data, Some(&args.groups), None, None)?;
     outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
     let (dataset, problems) = read_leniently(&args.data.data, options)?;
     bar.stage("counting");
-    let findings = findings(&dataset, problems, args.rank.map(|r| r as usize));
+    let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);
+    let findings = findings(&dataset, problems, rank);
     bar.finish();
     let to_stdout = json.as_ref().is_some_and(Output::is_stdout);
     if let Some(json) = json {
@@ -121,7 +126,7 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
             InputError::MissingCells { .. } => options.missing = Missing::DropRows,
             InputError::NoSuchColumn { column, .. } => {
                 for columns in [&mut options.group_by, &mut options.drop, &mut options.one_hot] {
-                    columns.retain(|name| name != column);
+                    input::remove_column(columns, column);
                 }
                 if options.text.as_ref().is_some_and(|t| t.column.as_ref() == Some(column)) {
                     return Err(error.into());
@@ -138,7 +143,10 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
 #[derive(Default)]
 struct Entries {
     nonzeros: usize,
-    /// Entries that NMF cannot take, and the first of them: row, column, value.
+    /// Entries of a matrix without a value, and the first of them: row, column.
+    nan: usize,
+    first_nan: Option<(usize, usize)>,
+    /// Other entries that NMF cannot take, and the first of them: row, column, value.
     bad: usize,
     first_bad: Option<(usize, usize, f64)>,
     row_used: Vec<bool>,
@@ -181,16 +189,30 @@ impl Entries {
         self.nonzeros += 1;
         self.row_used[row] = true;
         self.column_used[column] = true;
-        if !(value >= 0.0 && value.is_finite()) {
+        if value.is_nan() {
+            self.nan += 1;
+            self.first_nan.get_or_insert((row, column));
+        } else if value < 0.0 || value.is_infinite() {
             self.bad += 1;
             self.first_bad.get_or_insert((row, column, value));
         }
     }
 }
 
+/// `rank` is what no group may be below.
 fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);
+    if let Some((row, column)) = entries.first_nan {
+        problems.push(format!(
+            "{}, the first at {}: fill in what is missing, or leave out such rows with `--missing drop-rows`",
+            match entries.nan {
+                1 => "1 entry is NaN".to_owned(),
+                n => format!("{n} entries are NaN"),
+            },
+            dataset.describe_cell(row, column)
+        ));
+    }
     if let Some((row, column, value)) = entries.first_bad {
         problems.push(format!(
             "{}, the first at {} ({value}): NMF needs finite numbers that are not negative",

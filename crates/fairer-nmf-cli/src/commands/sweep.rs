@@ -201,7 +201,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let (report, charts) = (args.report.as_deref(), args.charts.as_deref());
     let json = [("--json", args.json.as_deref())];
-    let read = load::files_read(&args.data, Some(&args.groups), Some(&args.baseline));
+    let read = load::files_read(&args.data, Some(&args.groups), Some(&args.baseline), None)?;
     pages::check_distinct(&read, &json, report, charts)?;
     let pages = Pages::claim(report, charts, args.force)?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;

@@ -52,7 +52,7 @@ pub(crate) struct TransformArgs {
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let kind = Kind::of(&args.output)?;
-    let mut read = load::files_read(&args.data, None, None);
+    let mut read = load::files_read(&args.data, None, None, None)?;
     read.push(args.model.clone());
     outputs::check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;

@@ -17,6 +17,10 @@ pub struct Dataset {
     pub notes: Vec<String>,
     /// How new documents become the same features, where the features are terms.
     pub recipe: Option<TextOptions>,
+    /// Columns of the table that became one 0/1 column a value.
+    pub(crate) one_hot: Vec<String>,
+    /// What a first column without a name holds, where it was taken for an index.
+    pub(crate) index: Option<Vec<String>>,
     pub(crate) origin: Origin,
 }
 
@@ -33,8 +37,8 @@ pub(crate) enum RowOrigin {
     Lines { places: Places, records: usize },
     /// Records of a table in a format without lines (Parquet).
     Records { places: Places, records: usize },
-    /// Rows of a matrix.
-    Rows,
+    /// Rows of a matrix that has `records` rows in its file, some of which may have been left out.
+    Rows { places: Places, records: usize },
     /// Documents, each a file.
     Documents(Vec<String>),
 }
@@ -42,14 +46,19 @@ pub(crate) enum RowOrigin {
 impl Dataset {
     /// A matrix read from a file without names: features are f0, f1, …
     pub(crate) fn from_matrix(path: &str, matrix: Matrix) -> Dataset {
-        let features = (0..matrix.shape().1).map(|col| format!("f{col}")).collect();
+        let (records, columns) = matrix.shape();
+        let features = (0..columns).map(|col| format!("f{col}")).collect();
+        let mut places = Places::default();
+        places.push(0, 0, 0);
         Dataset {
             matrix,
             features,
             labels: None,
             notes: Vec::new(),
             recipe: None,
-            origin: Origin { path: path.into(), rows: RowOrigin::Rows },
+            one_hot: Vec::new(),
+            index: None,
+            origin: Origin { path: path.into(), rows: RowOrigin::Rows { places, records } },
         }
     }
 
@@ -67,11 +76,13 @@ impl Dataset {
                 let record = places.find(row).map_or(row, |(record, _)| record);
                 format!("{path}, row {record} (counting from 0), column `{feature}`")
             }
-            RowOrigin::Rows if feature == format!("f{col}") => {
-                format!("{path}, row {row}, column {col} (counting from 0)")
-            }
-            RowOrigin::Rows => {
-                format!("{path}, row {row}, column {col} (counting from 0), `{feature}`")
+            RowOrigin::Rows { .. } => {
+                let row = self.record(row);
+                let place = format!("{path}, row {row}, column {col} (counting from 0)");
+                match feature == format!("f{col}") {
+                    true => place,
+                    false => format!("{place}, `{feature}`"),
+                }
             }
             RowOrigin::Documents(names) => {
                 let name = names.get(row).map_or("?", String::as_str);
@@ -83,7 +94,7 @@ impl Dataset {
     /// Whether the features have names of their own, rather than f0, f1, …
     pub fn is_named(&self) -> bool {
         let counted = |(col, name): (usize, &String)| *name == format!("f{col}");
-        !matches!(self.origin.rows, RowOrigin::Rows)
+        !matches!(self.origin.rows, RowOrigin::Rows { .. })
             || !self.features.iter().enumerate().all(counted)
     }
 
@@ -100,18 +111,20 @@ impl Dataset {
     /// How many records the file has, counting those that were left out.
     pub(crate) fn records(&self) -> usize {
         match &self.origin.rows {
-            RowOrigin::Lines { records, .. } | RowOrigin::Records { records, .. } => *records,
-            RowOrigin::Rows | RowOrigin::Documents(_) => self.matrix.shape().0,
+            RowOrigin::Lines { records, .. }
+            | RowOrigin::Records { records, .. }
+            | RowOrigin::Rows { records, .. } => *records,
+            RowOrigin::Documents(_) => self.matrix.shape().0,
         }
     }
 
     /// Which record of the file a row is.
     pub(crate) fn record(&self, row: usize) -> usize {
         match &self.origin.rows {
-            RowOrigin::Lines { places, .. } | RowOrigin::Records { places, .. } => {
-                places.find(row).map_or(row, |(record, _)| record)
-            }
-            RowOrigin::Rows | RowOrigin::Documents(_) => row,
+            RowOrigin::Lines { places, .. }
+            | RowOrigin::Records { places, .. }
+            | RowOrigin::Rows { places, .. } => places.find(row).map_or(row, |(record, _)| record),
+            RowOrigin::Documents(_) => row,
         }
     }
 }

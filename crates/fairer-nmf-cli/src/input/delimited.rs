@@ -103,18 +103,8 @@ impl Header {
             let path = path.into();
             return Err(InputError::Empty { path, what });
         }
+        let names: Vec<String> = cells.iter().map(|cell| text::decode(cell.trim_ascii())).collect();
         let mut notes = Vec::new();
-        let name = |(column, cell): (usize, &[u8])| match text::decode(cell.trim_ascii()) {
-            name if name.is_empty() => {
-                let name = format!("column_{}", column + 1);
-                notes.push(format!(
-                    "a column of {path} has no name and is called {name}; if it only numbers the rows, leave it out with `--drop {name}`"
-                ));
-                name
-            }
-            name => name,
-        };
-        let names: Vec<String> = cells.iter().enumerate().map(name).collect();
         if looks_like_data(&names) {
             notes.push(format!(
                 "the first line of {path} holds only numbers; it was taken as the header, so if it is data, put a line with the names of the columns before it"

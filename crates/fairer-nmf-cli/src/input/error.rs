@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::columns::typed;
+
 /// Why an input could not be read. Each message is one sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,10 +47,10 @@ pub enum InputError {
     BadLine { path: String, line: u64, what: String },
     /// Columns that hold words and were not said to be groups, text or categories.
     #[error(
-        "{path} has {} that {} not numeric: {} (line {line} of `{}` holds `{value}`); leave {} out with `--drop {}` or turn {} into 0/1 columns with `--one-hot {}`",
+        "{path} has {} that {} not numeric: {} (line {line} of `{}` holds `{value}`); leave {} out with `{}` or turn {} into 0/1 columns with `{}`",
         plural(columns.len(), "a column", "columns"), plural(columns.len(), "is", "are"),
-        Names(columns), columns[0], plural(columns.len(), "it", "them"), columns.join(","),
-        plural(columns.len(), "it", "them"), columns.join(",")
+        Names(columns), columns[0], plural(columns.len(), "it", "them"), typed("--drop", columns),
+        plural(columns.len(), "it", "them"), typed("--one-hot", columns)
     )]
     NonNumericColumns {
         path: String,
@@ -59,7 +61,8 @@ pub enum InputError {
     },
     /// A stray text in a column that is otherwise numeric.
     #[error(
-        "{path}, line {line}, column `{column}`: expected a number, found `{value}`: mend the cell, or leave the column out with `--drop {column}`"
+        "{path}, line {line}, column `{column}`: expected a number, found `{value}`: mend the cell, or leave the column out with `{}`",
+        typed("--drop", std::slice::from_ref(column))
     )]
     TextCell { path: String, line: u64, column: String, value: String },
     /// Cells without a value.
@@ -201,10 +204,10 @@ fn differences(dictionary: &str, unknown: &[String], missing: &[String]) -> Stri
     if !unknown.is_empty() {
         let verb = plural(unknown.len(), "is", "are");
         let them = plural(unknown.len(), "it", "them");
-        let drop = unknown.join(",");
         parts.push(format!(
-            "{} {verb} not in {dictionary}: leave {them} out with `--drop {drop}`",
-            Names(unknown)
+            "{} {verb} not in {dictionary}: leave {them} out with `{}`",
+            Names(unknown),
+            typed("--drop", unknown)
         ));
     }
     parts.join("; ")

@@ -57,6 +57,8 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
         labels: Some(labels),
         notes,
         recipe: Some(recipe),
+        one_hot: Vec::new(),
+        index: None,
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

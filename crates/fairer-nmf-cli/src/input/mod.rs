@@ -4,6 +4,7 @@
 //! `plan` what each column is for; one file per format feeds cells to `table` or makes a
 //! [`Matrix`]; [`Dataset`] is what comes out.
 
+mod columns;
 mod dataset;
 mod delimited;
 mod error;
@@ -11,6 +12,7 @@ mod folder;
 mod jsonl;
 mod labels;
 mod matrix;
+mod missing;
 mod mtx;
 pub mod newsgroups;
 mod npy;
@@ -30,6 +32,7 @@ pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
 pub use options::{Format, GroupsSource, Missing, Precision, ReadOptions};
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 
+pub(crate) use columns::{remove as remove_column, typed as typed_columns};
 pub(crate) use error::closest as closest_name;
 pub(crate) use labels::read as read_names;
 pub(crate) use options::split_member;
@@ -79,6 +82,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     } else {
         read_format::<f64>(path, format, options)?
     };
+    if options.missing == Missing::DropRows {
+        missing::drop_rows(&mut dataset)?;
+    }
     if let Some(names) = &options.feature_names {
         name_features(&mut dataset, names)?;
     }
@@ -202,7 +208,7 @@ fn parquet_is_off(path: &str) -> InputError {
 }
 
 fn name_features(dataset: &mut Dataset, path: &str) -> Result<(), InputError> {
-    if !matches!(dataset.origin.rows, dataset::RowOrigin::Rows) {
+    if !matches!(dataset.origin.rows, dataset::RowOrigin::Rows { .. }) {
         return Err(InputError::OptionDoesNotApply {
             option: "--feature-names",
             path: dataset.origin.path.clone(),

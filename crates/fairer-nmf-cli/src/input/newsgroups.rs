@@ -91,6 +91,8 @@ pub fn read(path: &str) -> Result<Dataset, InputError> {
         labels: Some(labels.collect()),
         notes: Vec::new(),
         recipe: Some(recipe),
+        one_hot: Vec::new(),
+        index: None,
         origin: Origin { path: path.into(), rows: RowOrigin::Documents(names) },
     })
 }

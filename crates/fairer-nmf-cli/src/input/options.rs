@@ -10,8 +10,10 @@ use super::text::TextOptions;
 pub struct ReadOptions {
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
-    /// Columns of a table whose combinations are the groups; they are not features.
-    /// The label of a combination joins the cells with ` | `.
+    /// Columns of a table whose combinations are the groups; they are not features. Here and in
+    /// `drop` and `one_hot` an entry is the name of a column, or else a list of names with commas
+    /// between them, in which a name with a comma stands in double quotes.
+    /// The label of a combination joins the cells with ` | `; a cell that holds a bar is quoted.
     pub group_by: Vec<String>,
     /// A file with one group label per row.
     pub groups: Option<GroupsSource>,
@@ -29,6 +31,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// A text file with one feature name a line, for formats that carry no names.
     pub feature_names: Option<String>,
+    /// Take a first column without a name for the index that pandas writes, not for a feature.
+    pub unnamed_index: bool,
     /// A model file and its features: the columns of a table must be these, in any order.
     pub known_features: Option<(String, Vec<String>)>,
 }
@@ -75,10 +79,12 @@ impl Format {
     }
 }
 
-/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value. What then?
+/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value, and neither has NaN in a
+/// matrix. What then?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// An error that names the first of them.
+    /// An error that names the first of them; for a matrix it comes from the library, which looks
+    /// at every entry.
     #[default]
     Error,
     /// Leave out their rows, and say so in a note.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::columns;
 use super::error::InputError;
 use super::options::{Missing, ReadOptions};
 
@@ -37,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) one_hot: Vec<(String, usize)>,
     /// The list of documents.
     pub(crate) document: Option<usize>,
+    /// The list of what a first column without a name holds, where that is an index.
+    pub(crate) index: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -47,14 +50,20 @@ impl Plan {
         names: Vec<String>,
         options: &ReadOptions,
     ) -> Result<Plan, InputError> {
+        let has_index = options.unnamed_index && names.first().is_some_and(String::is_empty);
         let mut plan = Plan::unused(path, names, options.missing)?;
         let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
-        for name in &options.group_by {
+        if has_index {
+            claimed[0] = Some("the index");
+            // Any text will do, also none.
+            plan.index = Some(plan.add_words(0, Role::Document));
+        }
+        for name in &columns::resolve(&options.group_by, &plan.names) {
             let column = plan.claim(name, "--group-by", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.groups.push(list);
         }
-        for name in &options.one_hot {
+        for name in &columns::resolve(&options.one_hot, &plan.names) {
             let column = plan.claim(name, "--one-hot", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.one_hot.push((name.clone(), list));
@@ -75,7 +84,7 @@ impl Plan {
             let column = plan.claim(name, "--text", &mut claimed)?;
             plan.document = Some(plan.add_words(column, Role::Document));
         }
-        for name in &options.drop {
+        for name in &columns::resolve(&options.drop, &plan.names) {
             let column = plan.position(name, "--drop")?;
             // A group column is no feature anyway, so dropping it too changes nothing.
             if claimed[column] != Some("--group-by") {
@@ -88,7 +97,7 @@ impl Plan {
             plan.note_ignored(&free);
         } else {
             if let Some((model, known)) = &options.known_features {
-                plan.check_features(&free, &options.one_hot, model, known)?;
+                plan.check_features(&free, model, known)?;
             }
             for column in free {
                 plan.roles[column] = Role::Number(plan.numbers);
@@ -114,7 +123,14 @@ impl Plan {
         Ok(plan)
     }
 
-    fn unused(path: &str, names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+    fn unused(path: &str, mut names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+        let mut notes = Vec::new();
+        for (column, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+            *name = format!("column_{}", column + 1);
+            notes.push(format!(
+                "a column of {path} has no name and is called {name}; if it only numbers the rows, leave it out with `--drop {name}`"
+            ));
+        }
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -130,7 +146,8 @@ impl Plan {
             groups: Vec::new(),
             one_hot: Vec::new(),
             document: None,
-            notes: Vec::new(),
+            index: None,
+            notes,
         })
     }
 
@@ -169,7 +186,6 @@ impl Plan {
     fn check_features(
         &self,
         free: &[usize],
-        one_hot: &[String],
         model: &str,
         known: &[String],
     ) -> Result<(), InputError> {
@@ -177,7 +193,7 @@ impl Plan {
         let wanted: HashSet<&str> = known.iter().map(String::as_str).collect();
         let made = |name: &str| {
             let value = |column: &String| name.strip_prefix(column.as_str());
-            one_hot.iter().any(|c| value(c).is_some_and(|v| v.starts_with('=')))
+            self.one_hot.iter().any(|(c, _)| value(c).is_some_and(|v| v.starts_with('=')))
         };
         let unknown = free.iter().map(|&c| &self.names[c]).filter(|n| !wanted.contains(n.as_str()));
         let missing = known.iter().filter(|n| !found.contains(n.as_str()) && !made(n));

@@ -2,12 +2,15 @@
 //!
 //! A format calls [`Sink`] for every cell; nothing here knows how a format is parsed.
 
+use std::borrow::Cow;
+
 use fast_float2::FastFloat;
 use ndarray::Array2;
 
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::{CellPlace, InputError};
 use super::matrix::{DenseMatrix, Matrix};
+use super::missing;
 use super::options::Missing;
 use super::places::Places;
 use super::plan::{GROUP_SEPARATOR, Plan, Role};
@@ -277,7 +280,7 @@ impl<T: Number> Table<T> {
         if part.rows == 0 {
             let what = match part.records {
                 0 => "there is no row after the header".to_string(),
-                n => format!("each of the {n} rows has missing cells"),
+                n => missing::all_incomplete(n),
             };
             let path = plan.path;
             return Err(InputError::Empty { path, what });
@@ -301,8 +304,7 @@ impl<T: Number> Table<T> {
         let labels = (!plan.groups.is_empty()).then(|| group_labels(&plan, &part));
         let mut notes = plan.notes.clone();
         if part.issues.dropped > 0 {
-            let (dropped, records) = (part.issues.dropped, part.records);
-            notes.push(format!("{dropped} of {records} rows left out because of missing cells"));
+            notes.push(missing::left_out(part.issues.dropped, part.records));
         }
         let (matrix, features, recipe) = match (plan.document, options) {
             (Some(list), Some(options)) => {
@@ -315,6 +317,8 @@ impl<T: Number> Table<T> {
                 (Matrix::Dense(T::dense(array)), features, None)
             }
         };
+        let index = plan.index.map(|list| std::mem::take(&mut part.words[list]));
+        let one_hot = plan.one_hot.into_iter().map(|(name, _)| name).collect();
         let Part { places, records, .. } = part;
         let rows = match lines {
             true => RowOrigin::Lines { places, records },
@@ -322,16 +326,27 @@ impl<T: Number> Table<T> {
         };
         let path = plan.path;
         let origin = Origin { path, rows };
-        Ok(Dataset { matrix, features, labels, notes, recipe, origin })
+        Ok(Dataset { matrix, features, labels, notes, recipe, one_hot, index, origin })
     }
 }
 
 fn group_labels(plan: &Plan, part: &Part) -> Vec<String> {
+    if let [only] = plan.groups[..] {
+        return part.words[only].clone();
+    }
     let label = |row: usize| {
-        let cells = plan.groups.iter().map(|&g| part.words[g][row].as_str());
+        let cells = plan.groups.iter().map(|&g| name_in_combination(&part.words[g][row]));
         cells.collect::<Vec<_>>().join(GROUP_SEPARATOR)
     };
     (0..part.rows).map(label).collect()
+}
+
+/// In quotes where the cell holds a bar, so that no two combinations have the same name.
+fn name_in_combination(cell: &str) -> Cow<'_, str> {
+    match cell.contains('|') || cell.starts_with('"') {
+        true => Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 /// The numeric columns in file order, then the one-hot columns in the order they were asked for.

@@ -41,6 +41,40 @@ fn non_numeric_columns() {
 }
 
 #[test]
+fn columns_with_commas_in_their_names() {
+    let header = "\"age, years\",\"income, k$\",it's,sex,x";
+    let rows = "1,lots,u,f,2\n3,none,v,m,1\n2,some,v,m,4\n1,none,u,f,3\n";
+    let place = Place::with("comma.csv", format!("{header}\n{rows}"));
+    let fit = ["fit", "comma.csv", "--group-by", "sex", "--rank", "1"];
+    place.refused(
+        &fit,
+        r#"comma.csv has columns that are not numeric: `income, k$`, `it's` (line 2 of `income, k$` holds `lots`); leave them out with `--drop '"income, k$",it'\''s'` or turn them into 0/1 columns with `--one-hot '"income, k$",it'\''s'`"#,
+    );
+    // What the message says, as a shell passes it on; then in other ways.
+    for more in [
+        &["--drop", "\"income, k$\",it's"][..],
+        &["--drop", "income, k$", "--drop", "it's"],
+        &["--one-hot", "income, k$", "--drop", "it's"],
+        &["--drop", "it's , \"income, k$\""],
+    ] {
+        place.ok(&[&fit[..], more].concat());
+    }
+    let by =
+        |columns| place.ok(&["inspect", "comma.csv", "--drop", "it's,sex", "--group-by", columns]);
+    assert!(by("income, k$").out.contains("\nlots "));
+    assert!(by("\"income, k$\",\"age, years\"").out.contains("lots | 1"));
+    place.refused(
+        &[&fit[..], &["--drop", "it's,postcode"]].concat(),
+        "comma.csv has no column `postcode` (--drop); its columns are `age, years`, `income, k$`, `it's`, `sex`, `x`",
+    );
+    place.write("negative.csv", "\"a, b\",g\n-1,x\n2,y\n");
+    place.refused(
+        &["fit", "negative.csv", "--group-by", "g", "--rank", "1"],
+        "negative.csv, line 2, column `a, b`: -1 is negative, and NMF needs numbers that are not: mend the cell, or leave the column out with `--drop 'a, b'`",
+    );
+}
+
+#[test]
 fn missing_cells() {
     let place = Place::with("a.csv", "g,x,y\na,1,2\nb,,?\n");
     place.refused(
@@ -144,6 +178,10 @@ fn a_rank_larger_than_a_group() {
     );
     let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "4", "--allow-small-groups"]);
     assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+    let look = ["inspect", "a.csv", "--group-by", "g", "--rank", "4"];
+    assert_eq!(place.run(&look).code, 2);
+    let ran = place.ok(&[&look[..], &["--allow-small-groups"]].concat());
+    assert!(ran.out.contains("A fit with these options would start."), "{}", ran.out);
     place.write("one.csv", small_csv(',') + "c,1,2,3,4\n");
     let ran =
         place.ok(&["fit", "one.csv", "--group-by", "g", "--rank", "2", "--allow-small-groups"]);
@@ -270,5 +308,32 @@ fn options_that_do_not_go_together() {
     place.refused(
         &[&fit("a.csv")[..], &["--tol", "-1"]].concat(),
         "tolerance is -1: must be finite and not negative",
+    );
+}
+
+#[test]
+fn standard_input_that_is_asked_for_twice() {
+    let place = Place::with("a.csv", "g,x\na,1\nb,2\n");
+    place.refused(
+        &["fit", "-", "--groups", "-", "--rank", "1"],
+        "DATA and --groups both ask for standard input (-), which can be read only once: give one of them as a file",
+    );
+    place.refused(
+        &["audit", "-", "--group-by", "g", "--components", "-"],
+        "DATA and --components both ask for standard input (-), which can be read only once: give one of them as a file",
+    );
+}
+
+#[test]
+fn document_frequencies_that_no_term_can_have() {
+    let place = Place::with("a.csv", "g,t\na,one two\nb,two one one\n");
+    let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1"];
+    place.refused(
+        &[&fit[..], &["--min-df", "10"]].concat(),
+        "--min-df: 10 documents are asked for, and there are 2: lower it",
+    );
+    place.refused(
+        &[&fit[..], &["--min-df", "2", "--max-df", "1"]].concat(),
+        "--max-df: it is fewer documents than --min-df: raise it, or lower the other",
     );
 }

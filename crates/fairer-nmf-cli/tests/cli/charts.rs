@@ -47,7 +47,11 @@ fn audit_sweep_and_demo_have_charts_too() {
     place.has_chart("sweep/who-pays");
 
     place.ok(&["demo", "--charts", "demo"]);
-    place.ok(&["demo", "--charts", "demo"]);
+    place.refused(
+        &["demo", "--charts", "demo"],
+        "--charts demo: the folder is not empty: give another one, or --force to replace charts in it",
+    );
+    place.ok(&["demo", "--charts", "demo", "--force"]);
     place.has_chart("demo/trade-off");
 }
 

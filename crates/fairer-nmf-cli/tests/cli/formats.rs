@@ -18,9 +18,14 @@ fn expected() -> Value {
 }
 
 fn npy(kind: &str, fortran: bool) -> Vec<u8> {
-    let (rows, _) = small();
+    npy_of(&small().0, kind, fortran)
+}
+
+fn npy_of(rows: &[[f64; 4]], kind: &str, fortran: bool) -> Vec<u8> {
+    let count = rows.len();
     let order = if fortran { "True" } else { "False" };
-    let header = format!("{{'descr': '{kind}', 'fortran_order': {order}, 'shape': (7, 4), }}");
+    let header =
+        format!("{{'descr': '{kind}', 'fortran_order': {order}, 'shape': ({count}, 4), }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(118_u16.to_le_bytes());
     bytes.extend(format!("{header:<117}\n").into_bytes());
@@ -53,6 +58,26 @@ fn tables() {
         assert_eq!(groups(&place, &[file, "--group-by", "g"]), expected, "{file}");
     }
     assert_eq!(groups(&place, &["odd.txt", "--format", "csv", "--group-by", "g"]), expected);
+}
+
+#[test]
+fn combinations_of_group_columns_stay_apart() {
+    let names = |cells: &[(&str, &str)]| -> Vec<String> {
+        let quote = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+        let row = |(g, h): &(&str, &str)| format!("{},{},1,2\n", quote(g), quote(h));
+        let rows: String = cells.iter().map(row).collect();
+        let place = Place::with("a.csv", format!("g,h,x,y\n{rows}"));
+        let ran = place.run(&["inspect", "a.csv", "--group-by", "g,h", "--json", "-"]);
+        let json: Value = serde_json::from_str(&ran.out).unwrap();
+        let groups = json["groups"].as_array().unwrap();
+        groups.iter().map(|g| g["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[("x", "y"), ("x", "z"), ("x", "y")]), ["x | y", "x | z"]);
+    let alike = [("x | y", "z"), ("x", "y | z"), ("x |", "z"), ("x", "| z"), ("\"x | y\"", "z")];
+    let found = names(&alike);
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(found.contains(&"\"x | y\" | z".to_owned()), "{found:?}");
+    assert!(found.contains(&"x | \"y | z\"".to_owned()), "{found:?}");
 }
 
 #[test]
@@ -143,6 +168,87 @@ fn matrix_market_and_scipy() {
     with_labels("dense.npz:X");
 }
 
+/// The small matrix with two more rows, each with NaN, and labels for all nine.
+fn with_nan() -> (Vec<[f64; 4]>, Vec<&'static str>) {
+    let (mut rows, mut labels) = small();
+    for (at, column, label) in [(2, 1, "a"), (5, 3, "c")] {
+        let mut row = [1.0; 4];
+        row[column] = f64::NAN;
+        rows.insert(at, row);
+        labels.insert(at, label);
+    }
+    (rows, labels)
+}
+
+#[test]
+fn rows_with_nan_are_left_out_of_matrices_as_of_tables() {
+    let (rows, labels) = with_nan();
+    let place = Place::with("c.npy", npy_of(&rows, "<f8", false));
+    place.write("f.npy", npy_of(&rows, "<f8", true));
+    place.write("labels.txt", labels.join("\n"));
+    let (mut sparse, mut dense) = (String::new(), String::new());
+    let mut stored = 0;
+    for (i, row) in rows.iter().enumerate() {
+        for (j, value) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            sparse += &format!("{} {} {value}\n", i + 1, j + 1);
+            stored += 1;
+        }
+    }
+    (0..4).for_each(|j| rows.iter().for_each(|row| dense += &format!("{}\n", row[j])));
+    let kind = |form: &str| format!("%%MatrixMarket matrix {form} real general\n");
+    place.write("s.mtx", format!("{}9 4 {stored}\n{sparse}", kind("coordinate")));
+    place.write("d.mtx", format!("{}9 4\n{dense}", kind("array")));
+    let mut npz = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let plain = zip::write::SimpleFileOptions::default();
+    npz.start_file("X.npy", plain.compression_method(zip::CompressionMethod::Stored)).unwrap();
+    npz.write_all(&npy_of(&rows, "<f8", false)).unwrap();
+    place.write("z.npz", npz.finish().unwrap().into_inner());
+    let expected = expected();
+    for file in ["c.npy", "f.npy", "d.mtx", "s.mtx", "z.npz"] {
+        let fit = ["fit", file, "--groups", "labels.txt", "--rank", "2", "--no-compare"];
+        place.refused(
+            &fit,
+            &format!("{file}, row 2, column 1 (counting from 0): the entry is NaN, so it has no value: fill it in, or leave out such rows with `--missing drop-rows`"),
+        );
+        let json = format!("{file}.json");
+        let ran = place.ok(&[&fit[..], &["--missing", "drop-rows", "--json", &json]].concat());
+        assert_eq!(
+            ran.err.lines().next(),
+            Some("note: 2 of 9 rows left out because of missing cells"),
+            "{file}"
+        );
+        let found = &place.json(&json)["groups"];
+        assert_eq!(found.as_array().unwrap().len(), 2, "{file}: nothing of group c is left");
+        for l in 0..2 {
+            assert_eq!(found[l]["rows"], expected[l]["rows"], "{file}");
+            let difference = number(&found[l]["loss"]) - number(&expected[l]["loss"]);
+            assert!(difference.abs() < 1e-6, "{file}: {difference}");
+        }
+    }
+    let look = place.run(&["inspect", "s.mtx", "--groups", "labels.txt"]);
+    let problem = "2 entries are NaN, the first at s.mtx, row 2, column 1 (counting from 0): fill in what is missing, or leave out such rows with `--missing drop-rows`";
+    assert!(look.out.contains(problem), "{}", look.out);
+    place.ok(&["inspect", "s.mtx", "--groups", "labels.txt", "--missing", "drop-rows"]);
+}
+
+#[test]
+fn places_in_a_matrix_are_those_of_its_file_when_rows_are_left_out() {
+    let (mut rows, labels) = with_nan();
+    rows[8][0] = -1.0;
+    let place = Place::with("X.npy", npy_of(&rows, "<f4", false));
+    place.write("labels.txt", labels.join("\n"));
+    place.refused(
+        &["fit", "X.npy", "--groups", "labels.txt", "--rank", "2", "--missing", "drop-rows"],
+        "X.npy, row 8, column 0 (counting from 0): -1 is negative, and NMF needs numbers that are not: mend the entry",
+    );
+    let nothing = vec![[f64::NAN; 4]; 2];
+    place.write("X.npy", npy_of(&nothing, "<f8", false));
+    place.refused(
+        &["fit", "X.npy", "--groups", "labels.txt", "--rank", "2", "--missing", "drop-rows"],
+        "X.npy has no data: each of the 2 rows has missing cells",
+    );
+}
+
 #[test]
 fn a_folder_of_documents() {
     let place = Place::new();
@@ -163,6 +269,33 @@ fn a_folder_of_documents() {
     place.refused(
         &["inspect", "pets", "--text", "body"],
         "--text does not apply to pets: in a folder every file is a document",
+    );
+}
+
+#[test]
+fn token_patterns_match_as_in_python_beyond_ascii() {
+    // Combining marks are no word characters there, and ² is one.
+    let place = Place::with("a.csv", "g,t\na,e\u{301}te\u{301} x²\nb,x² na\u{308}h\n");
+    let terms = |pattern: &str| {
+        let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1", "--force"];
+        let more = ["--token-pattern", pattern, "--model", "m.safetensors", "--no-compare"];
+        place.ok(&[&fit[..], &more].concat());
+        let json = place.ok(&["topics", "m.safetensors", "--top", "9", "--json", "-"]).out;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let features = json[0]["features"].as_array().unwrap().clone();
+        let mut names: Vec<String> =
+            features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    // sorted(set(re.findall(pattern, text))) in CPython 3.11
+    assert_eq!(terms(r"\b\w+\b"), ["e", "h", "na", "te", "x²"]);
+    assert_eq!(terms(r"\w\w"), ["na", "te", "x²"]);
+    assert_eq!(terms(r"(?u)\b[a-z]{2,}\b"), ["na", "te"]);
+    assert_eq!(terms(r"\b[^\W\d]+\B[\w²]"), ["na", "te", "x²"]);
+    place.refused(
+        &["inspect", "a.csv", "--text", "t", "--group-by", "g", "--token-pattern", r"(?<!\d)\w+"],
+        r"--token-pattern: `(?<!\d)\w+` is not a regular expression that can be used: look-around, including look-ahead and look-behind, is not supported",
     );
 }
 

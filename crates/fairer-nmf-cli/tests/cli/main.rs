@@ -3,6 +3,7 @@
 mod bad_input;
 mod charts;
 mod commands;
+mod dictionaries;
 mod formats;
 mod help;
 mod interrupt;

@@ -30,6 +30,22 @@ fn a_file_is_replaced_only_by_force() {
 }
 
 #[test]
+fn demo_replaces_no_page_but_its_own() {
+    let message = "./demo-report.html is not of an earlier demo and would be replaced: give another folder with --out, or --force to replace it";
+    let place = place();
+    // A page of another command is not the demo's either.
+    place.ok(&fit(&["--report", "page.html", "--draws", "9", "--permutations", "9"]));
+    for foreign in ["precious".to_owned(), place.read("page.html")] {
+        place.write("demo-report.html", &foreign);
+        place.refused(&["demo"], message);
+        assert!(place.read("demo-report.html") == foreign);
+    }
+    place.ok(&["demo", "--force"]);
+    assert!(place.read("demo-report.html").contains("Heart Disease (Cleveland) by sex"));
+    place.ok(&["demo"]);
+}
+
+#[test]
 fn outputs_and_inputs_are_different_files() {
     let place = place();
     place.refused(

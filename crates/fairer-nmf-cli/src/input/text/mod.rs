@@ -1,5 +1,7 @@
 //! Documents to TF-IDF features, as scikit-learn's `TfidfVectorizer` makes them.
 
+mod boundaries;
+mod pattern;
 mod tfidf;
 mod tokens;
 
@@ -19,7 +21,8 @@ pub struct TextOptions {
     pub clean: bool,
     /// Lower case before looking for tokens.
     pub lowercase: bool,
-    /// A regular expression (syntax of the regex crate) for tokens; its group, if it has one.
+    /// A regular expression for tokens; its group, if it has one. The syntax is that of the regex
+    /// crate, but `\w`, `\s`, `\b` and their opposites mean what they mean in Python.
     /// `None` is scikit-learn's `(?u)\b\w\w+\b`: two or more of what Python calls word
     /// characters, which are letters, numbers (also ² and ½) and the underscore.
     pub token_pattern: Option<String>,

@@ -107,6 +107,15 @@ fn choose(
         DocumentFrequency::Share(share) => share * bags.len() as f64,
     };
     let (least, most) = (limit(options.min_df), limit(options.max_df));
+    if least > bags.len() as f64 {
+        return Err(InputError::BadOption {
+            option: "--min-df",
+            what: format!(
+                "{least} documents are asked for, and there are {}: lower it",
+                bags.len()
+            ),
+        });
+    }
     if most < least {
         return Err(InputError::BadOption {
             option: "--max-df",

@@ -1,20 +1,17 @@
 //! Text as Python sees it: decoding, cleaning, tokens, stop words.
-//!
-//! Python's `\w` is a letter, a number or `_`: `[\p{L}\p{N}_]`, checked over all code points
-//! against CPython 3.11. The regex crate's `\w` differs: it has combining marks, joiners and
-//! all connector punctuation, and lacks numbers such as ² and ½.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use regex::Regex;
 
+use super::pattern::{Pattern, compiled};
 use super::{StopWords, TextOptions};
 use crate::input::error::InputError;
 use crate::input::source::Source;
 
-/// Maximal runs of at least two word characters: the same tokens as `(?u)\b\w\w+\b` in Python.
-const TOKEN: &str = r"[\p{L}\p{N}_]{2,}";
+/// What cleaning takes out: Python's `[^\w\s]`.
+const NOT_TEXT: &str = r"[^\p{L}\p{N}_\s\x1c-\x1f]";
 
 /// Source: NLTK corpus `stopwords`, list `english` (179 words, from the Snowball project).
 const ENGLISH: &str = include_str!("stopwords_english.txt");
@@ -35,7 +32,7 @@ pub(crate) fn is_python_space(c: char) -> bool {
 
 /// Turns documents into tokens.
 pub(super) struct Tokenizer {
-    token: Regex,
+    token: Pattern,
     not_text: Option<Regex>,
     lowercase: bool,
     stop_words: HashSet<String>,
@@ -43,16 +40,9 @@ pub(super) struct Tokenizer {
 
 impl Tokenizer {
     pub(super) fn new(options: &TextOptions) -> Result<Tokenizer, InputError> {
-        let pattern = options.token_pattern.as_deref().unwrap_or(TOKEN);
-        let compile = |pattern: &str| {
-            Regex::new(pattern).map_err(|e| InputError::BadOption {
-                option: "--token-pattern",
-                what: format!("`{pattern}` is not a regular expression ({e})"),
-            })
-        };
-        let not_text = options.clean.then(|| compile(r"[^\p{L}\p{N}_\s\x1c-\x1f]")).transpose()?;
+        let not_text = options.clean.then(|| compiled(NOT_TEXT, NOT_TEXT)).transpose()?;
         Ok(Tokenizer {
-            token: compile(pattern)?,
+            token: Pattern::new(options.token_pattern.as_deref())?,
             not_text,
             lowercase: options.lowercase,
             stop_words: stop_words(&options.stop_words)?,
@@ -68,18 +58,11 @@ impl Tokenizer {
         if self.lowercase {
             text = Cow::Owned(text.to_lowercase());
         }
-        let mut keep = |token: &str| {
+        self.token.tokens(&text, |token| {
             if !self.stop_words.contains(token) {
                 each(token);
             }
-        };
-        if self.token.captures_len() == 1 {
-            self.token.find_iter(&text).for_each(|m| keep(m.as_str()));
-        } else {
-            for captures in self.token.captures_iter(&text) {
-                keep(captures.get(1).map_or("", |m| m.as_str()));
-            }
-        }
+        });
     }
 }
 

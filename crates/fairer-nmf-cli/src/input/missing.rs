@@ -1,0 +1,79 @@
+//! Rows of a matrix with entries that have no value: NaN, as NumPy and pandas write them.
+//!
+//! Only where such rows are to be left out: else the library, which looks at every entry, refuses
+//! the first of them, and a mapped file is not read twice.
+
+use ndarray::{ArrayView2, Axis};
+use rayon::prelude::*;
+
+use super::dataset::{Dataset, RowOrigin};
+use super::error::InputError;
+use super::matrix::{DenseMatrix, DenseView, Matrix, SparseMatrix};
+use super::places::Places;
+
+/// Leaves the rows with NaN out of a matrix; tables have done that while they were read.
+pub(crate) fn drop_rows(dataset: &mut Dataset) -> Result<(), InputError> {
+    let RowOrigin::Rows { places, records } = &mut dataset.origin.rows else { return Ok(()) };
+    let kept = complete(&dataset.matrix);
+    if kept.len() == *records {
+        return Ok(());
+    }
+    if kept.is_empty() {
+        let path = dataset.origin.path.clone();
+        return Err(InputError::Empty { path, what: all_incomplete(*records) });
+    }
+    *places = Places::default();
+    for (row, &record) in kept.iter().enumerate() {
+        places.push(row, record, record as u64);
+    }
+    dataset.notes.push(left_out(*records - kept.len(), *records));
+    dataset.matrix = picked(&dataset.matrix, &kept);
+    Ok(())
+}
+
+/// The note about rows that were left out.
+pub(crate) fn left_out(rows: usize, of: usize) -> String {
+    format!("{rows} of {of} rows left out because of missing cells")
+}
+
+/// Why nothing is left.
+pub(crate) fn all_incomplete(rows: usize) -> String {
+    format!("each of the {rows} rows has missing cells")
+}
+
+/// The rows without NaN.
+fn complete(matrix: &Matrix) -> Vec<usize> {
+    match matrix {
+        Matrix::Dense(dense) => match dense.view() {
+            DenseView::F64(view) => complete_dense(view),
+            DenseView::F32(view) => complete_dense(view),
+        },
+        Matrix::Sparse(sparse) => {
+            let has_nan = |row: &usize| sparse.row(*row).1.iter().any(|v| v.is_nan());
+            (0..sparse.rows).filter(|row| !has_nan(row)).collect()
+        }
+    }
+}
+
+fn complete_dense<T: Copy + Into<f64> + Sync>(view: ArrayView2<'_, T>) -> Vec<usize> {
+    let has_nan = |row: &usize| view.row(*row).iter().any(|&v| v.into().is_nan());
+    (0..view.nrows()).into_par_iter().filter(|row| !has_nan(row)).collect()
+}
+
+/// A copy of some rows.
+fn picked(matrix: &Matrix, rows: &[usize]) -> Matrix {
+    match matrix {
+        Matrix::Dense(dense) => Matrix::Dense(match dense.view() {
+            DenseView::F64(view) => DenseMatrix::F64(view.select(Axis(0), rows)),
+            DenseView::F32(view) => DenseMatrix::F32(view.select(Axis(0), rows)),
+        }),
+        Matrix::Sparse(sparse) => {
+            let mut out = SparseMatrix::empty(rows.len(), sparse.cols, sparse.values.len());
+            for &row in rows {
+                let (columns, values) = sparse.row(row);
+                out.push_row(columns.iter().zip(values).map(|(&j, &v)| (j as u32, v)));
+            }
+            Matrix::Sparse(out)
+        }
+    }
+}
