@@ -85,6 +85,11 @@ impl Components {
         } else if self.index.is_some() && self.names.as_deref().is_some_and(is_count) {
             // Beside an index, pandas' numbers are no names: columns go by their order.
             self.names = None;
+            dataset.notes.push(format!(
+                "{} does not name the features: they were taken in the order of {}",
+                self.path,
+                dataset.path()
+            ));
         }
         let (h, turned_by_shape) = self.by_header(dataset)?;
         Ok((h, turned || turned_by_shape))

@@ -32,6 +32,10 @@ fn audit_takes_dictionaries_as_pandas_writes_them() {
         let start = if is_turned { format!("{index}{turned}") } else { index.to_owned() };
         assert!(ran.err.starts_with(&start), "{table}: {}", ran.err);
         assert_eq!(ran.err.contains(turned), is_turned, "{table}");
+        let by_order =
+            "note: H.csv does not name the features: they were taken in the order of a.csv\n";
+        let names_none = table.starts_with(",0,1") && table.contains("\n0,");
+        assert_eq!(ran.err.contains(by_order), names_none, "{table}: {}", ran.err);
         let found: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(found["rank"], 2, "{table}");
         for l in 0..2 {

@@ -2,6 +2,8 @@
 //!
 //! Backtracking over a small program, as Python's `re` does it, with the same preferences. A step
 //! is tried at a place only once, so that no pattern takes more than steps × characters.
+//! Only where something that can be empty is repeated, as in `(?:a|\b)+`, preferences are those of
+//! the regex crate, which also finds the tokens of all other documents.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
