@@ -1,7 +1,12 @@
 """Data that many tests share."""
 
+import signal
+
 import numpy as np
 import pytest
+
+# A job that a shell starts in the background ignores Ctrl-C; tests of Ctrl-C would go on for days.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def low_rank(rows, columns, rank, seed=0, noise=0.1):
