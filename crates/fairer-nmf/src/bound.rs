@@ -29,6 +29,28 @@ impl BoundReport {
     pub(crate) fn absent(reason: &str) -> Self {
         Self { value: None, weights: Vec::new(), absent: Some(reason.to_owned()) }
     }
+
+    /// How good a model of this rank and worst loss is, in one sentence.
+    #[must_use]
+    pub fn certificate(&self, rank: usize, worst_loss: f64) -> String {
+        // Rounded so that what is said stays true.
+        let worst = four_digits(worst_loss, f64::ceil);
+        match (self.value, &self.absent) {
+            (Some(bound), _) => {
+                let bound = four_digits(bound, f64::floor);
+                format!("worst loss {worst}; no rank-{rank} model can be below {bound}")
+            }
+            (None, Some(reason)) => {
+                format!("worst loss {worst}; no bound on rank-{rank} models: {reason}")
+            }
+            (None, None) => format!("worst loss {worst}"),
+        }
+    }
+}
+
+/// Four digits after the point, rounded by `round`; never "-0.0000".
+fn four_digits(value: f64, round: fn(f64) -> f64) -> String {
+    format!("{:.4}", round(value * 1e4) / 1e4 + 0.0)
 }
 
 /// Largest side of the spectral problem, min(m, n).

@@ -94,11 +94,6 @@ impl Warning {
     }
 }
 
-/// Four digits after the point, rounded by `round`; never "-0.0000".
-fn four_digits(value: f64, round: fn(f64) -> f64) -> String {
-    format!("{:.4}", round(value * 1e4) / 1e4 + 0.0)
-}
-
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -197,20 +192,7 @@ impl Model {
     /// How good the fit is, in one sentence.
     #[must_use]
     pub fn certificate(&self) -> String {
-        let worst = self.worst_loss();
-        let rank = self.rank();
-        // Rounded so that what is said stays true.
-        let worst = four_digits(worst, f64::ceil);
-        match &self.global_bound {
-            BoundReport { value: Some(bound), .. } => {
-                let bound = four_digits(*bound, f64::floor);
-                format!("worst loss {worst}; no rank-{rank} model can be below {bound}")
-            }
-            BoundReport { absent: Some(reason), .. } => {
-                format!("worst loss {worst}; no bound on rank-{rank} models: {reason}")
-            }
-            BoundReport { .. } => format!("worst loss {worst}"),
-        }
+        self.global_bound.certificate(self.rank(), self.worst_loss())
     }
 
     /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares

@@ -319,10 +319,7 @@ fn outcome<T: Element>(
         },
         warnings: Vec::new(),
         notes: loaded.dataset.notes.clone(),
-        certificate: bound.value.map(|bound| {
-            let (worst, rank) = (audit.worst_loss, audit.rank);
-            format!("worst loss {worst:.4}; no rank-{rank} model can be below {bound:.4}")
-        }),
+        certificate: bound.value.map(|_| bound.certificate(audit.rank, audit.worst_loss)),
         audit: Some(audit.clone()),
         report: None,
         hidden_groups: 0,

@@ -295,6 +295,8 @@ fn audit_of_a_model_repeats_the_fit() {
             assert!(difference.abs() < 1e-9, "{field}: {difference}");
         }
     }
+    assert_eq!(audit["certificate"], fit["certificate"]);
+    assert!(fit["certificate"].is_string());
     assert_eq!(audit["audit"]["bootstrap"]["draws"], 2000);
     assert!(place.read("audit.html").contains("female"));
     place.refused(
