@@ -34,7 +34,7 @@ pub(crate) fn load_for_model(
             (Some(text), Some(recipe)) => {
                 let other_terms = text.vocabulary.as_deref().is_some_and(|terms| terms != names);
                 if let Some(option) = meaning::first_given(&data.text)
-                    && (other_terms || !text.weighs_as(&recipe)?)
+                    && (other_terms || !text.weighs_as(&recipe))
                 {
                     return Err(Failure::wrong(format!(
                         "{option} does not go with {model_path}, which brings its own options about documents, and others: leave it out"
@@ -89,8 +89,14 @@ fn recipe(model: &Model, path: &str) -> Result<Option<TextOptions>, Failure> {
             "{path}: how its documents became features cannot be read ({what}): fit the model again"
         ))
     };
-    let Preparation::Text(recipe) =
-        serde_json::from_str(stored).map_err(|e| broken(e.to_string()))?;
+    let elsewhere = |stored: &serde_json::Value| stored["text"]["stop_words"].get("File").is_some();
+    let Preparation::Text(recipe) = match serde_json::from_str(stored) {
+        Ok(preparation) => preparation,
+        Err(_) if serde_json::from_str(stored).is_ok_and(|stored| elsewhere(&stored)) => {
+            return Err(broken("its stop words are in another file, which is never opened".into()));
+        }
+        Err(e) => return Err(broken(e.to_string())),
+    };
     match recipe.fitted.as_ref().map(|f| f.with_term.len()) {
         Some(terms) if terms == model.features() => Ok(Some(recipe)),
         found => Err(broken(format!(

@@ -89,7 +89,7 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
         stop_words: match text.stop_words.as_deref() {
             None | Some("none") => StopWords::None,
             Some("english") => StopWords::English,
-            Some(file) => StopWords::File(file.to_owned()),
+            Some(file) => StopWords::read(file)?,
         },
         max_features: text.max_features.map(|n| n as usize),
         prefer: text.prefer.clone(),

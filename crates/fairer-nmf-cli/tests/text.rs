@@ -45,7 +45,7 @@ fn translate(options: &Value, stop_file: &Path) -> TextOptions {
             "lowercase" => text.lowercase = value.as_bool().unwrap(),
             "stop_words" => {
                 fs::write(stop_file, strings(value).join("\n")).unwrap();
-                text.stop_words = StopWords::File(stop_file.to_str().unwrap().into());
+                text.stop_words = StopWords::read(stop_file.to_str().unwrap()).unwrap();
             }
             "min_df" => text.min_df = frequency(value),
             "max_df" => text.max_df = frequency(value),

@@ -8,6 +8,7 @@ mod formats;
 mod help;
 mod interrupt;
 mod json;
+mod models;
 mod outputs;
 mod pages;
 mod reproduce;

@@ -9,6 +9,7 @@ pub(crate) use tfidf::{Vectorized, vectorize};
 pub(crate) use tokens::{decode, is_python_space, utf8};
 
 use super::error::InputError;
+use super::source::Source;
 use serde::{Deserialize, Serialize};
 
 /// How documents become features; the default is scikit-learn's, which keeps every term.
@@ -62,36 +63,31 @@ pub struct TermFrequencies {
 }
 
 impl TextOptions {
-    /// What turns new documents into the features of those that were counted, files read and all;
-    /// the terms are the features' names and are not repeated.
-    pub(crate) fn for_new_documents(
-        &self,
-        counted: TermFrequencies,
-    ) -> Result<TextOptions, InputError> {
-        Ok(TextOptions {
-            stop_words: tokens::resolved(&self.stop_words)?,
+    /// What turns new documents into the features of those that were counted, every stop word
+    /// included; the terms are the features' names and are not repeated.
+    pub(crate) fn for_new_documents(&self, counted: TermFrequencies) -> TextOptions {
+        TextOptions {
+            stop_words: self.stop_words.spelled_out(),
             vocabulary: None,
             fitted: Some(counted),
             ..self.clone()
-        })
+        }
     }
 
     /// Whether both find the same terms in a document and weigh them by the same formula.
-    pub(crate) fn weighs_as(&self, other: &TextOptions) -> Result<bool, InputError> {
-        let formula = |o: &TextOptions| {
-            Ok::<_, InputError>(TextOptions {
-                clean: o.clean,
-                lowercase: o.lowercase,
-                token_pattern: o.token_pattern.clone(),
-                stop_words: tokens::resolved(&o.stop_words)?,
-                idf: o.idf,
-                smooth_idf: o.smooth_idf,
-                sublinear_tf: o.sublinear_tf,
-                norm: o.norm,
-                ..TextOptions::default()
-            })
+    pub(crate) fn weighs_as(&self, other: &TextOptions) -> bool {
+        let formula = |o: &TextOptions| TextOptions {
+            clean: o.clean,
+            lowercase: o.lowercase,
+            token_pattern: o.token_pattern.clone(),
+            stop_words: o.stop_words.spelled_out(),
+            idf: o.idf,
+            smooth_idf: o.smooth_idf,
+            sublinear_tf: o.sublinear_tf,
+            norm: o.norm,
+            ..TextOptions::default()
         };
-        Ok(formula(self)? == formula(other)?)
+        formula(self) == formula(other)
     }
 }
 
@@ -117,7 +113,8 @@ impl Default for TextOptions {
     }
 }
 
-/// Words too common to tell documents apart.
+/// Words too common to tell documents apart. A list in a file is read where it is asked for
+/// ([`StopWords::read`]), so that whoever holds these options never opens another file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopWords {
     /// Leave nothing out.
@@ -126,10 +123,28 @@ pub enum StopWords {
     /// 179 English words: the list of the NLTK stop-word corpus, from the Snowball project.
     /// (scikit-learn's own `english` is another list.)
     English,
-    /// A file with one word a line.
-    File(String),
     /// These.
     Words(Vec<String>),
+}
+
+impl StopWords {
+    /// A file with one word a line.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn read(path: &str) -> Result<Self, InputError> {
+        let text = decode(&Source::open(path)?);
+        let words = text.lines().map(str::trim).filter(|w| !w.is_empty());
+        Ok(Self::Words(words.map(String::from).collect()))
+    }
+
+    /// The same words, each of them: what a list is called may mean other words one day.
+    fn spelled_out(&self) -> Self {
+        match self {
+            Self::English => Self::Words(tokens::english().map(String::from).collect()),
+            other => other.clone(),
+        }
+    }
 }
 
 /// A number of documents.

@@ -70,7 +70,7 @@ pub(crate) fn vectorize(
     for row in rows {
         matrix.push_row(row.into_iter());
     }
-    let recipe = options.for_new_documents(counted)?;
+    let recipe = options.for_new_documents(counted);
     Ok(Vectorized { matrix, terms, recipe })
 }
 

@@ -8,7 +8,6 @@ use regex::Regex;
 use super::pattern::{Pattern, compiled};
 use super::{StopWords, TextOptions};
 use crate::input::error::InputError;
-use crate::input::source::Source;
 
 /// What cleaning takes out: Python's `[^\w\s]`.
 const NOT_TEXT: &str = r"[^\p{L}\p{N}_\s\x1c-\x1f]";
@@ -45,7 +44,11 @@ impl Tokenizer {
             token: Pattern::new(options.token_pattern.as_deref())?,
             not_text,
             lowercase: options.lowercase,
-            stop_words: stop_words(&options.stop_words)?,
+            stop_words: match &options.stop_words {
+                StopWords::None => HashSet::new(),
+                StopWords::English => english().map(String::from).collect(),
+                StopWords::Words(words) => words.iter().cloned().collect(),
+            },
         })
     }
 
@@ -72,21 +75,9 @@ fn clean(document: &str, not_text: &Regex) -> String {
     not_text.replace_all(&kept, "").into_owned()
 }
 
-fn stop_words(which: &StopWords) -> Result<HashSet<String>, InputError> {
-    let english = || ENGLISH.lines().map(str::trim).filter(|w| !w.is_empty()).map(String::from);
-    Ok(match resolved(which)? {
-        StopWords::English => english().collect(),
-        StopWords::Words(words) => words.into_iter().collect(),
-        StopWords::None | StopWords::File(_) => HashSet::new(),
-    })
-}
-
-/// The same stop words without a file.
-pub(super) fn resolved(which: &StopWords) -> Result<StopWords, InputError> {
-    let StopWords::File(path) = which else { return Ok(which.clone()) };
-    let text = decode(&Source::open(path)?);
-    let words = text.lines().map(str::trim).filter(|w| !w.is_empty());
-    Ok(StopWords::Words(words.map(String::from).collect()))
+/// The words of the English list.
+pub(super) fn english() -> impl Iterator<Item = &'static str> {
+    ENGLISH.lines().map(str::trim).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
