@@ -43,6 +43,7 @@ fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
 
 impl Settings {
     fn parameters(&self) -> PyResult<Parameters> {
+        let defaults = Parameters::new(self.rank);
         Ok(Parameters {
             method: self.method()?,
             init: match self.init.as_str() {
@@ -55,12 +56,12 @@ impl Settings {
             stopping: Stopping {
                 tolerance: self.tolerance,
                 max_iterations: self.max_iterations,
-                ..Stopping::default()
+                ..defaults.stopping
             },
             polish: self.polish,
             bound: self.bound,
             seed: self.seed,
-            ..Parameters::new(self.rank)
+            ..defaults
         })
     }
 
