@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from fairer_nmf import _baseline, _core, _data
+from fairer_nmf._align import aligned, index_of
 from fairer_nmf._page import Pages, Subject
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def audit(
     H : array-like of shape (n_components, n_features)
         The dictionary, in the original features: `components_` of this or any other library.
     sensitive_features : array-like or frame
-        One label per row; a frame of several columns forms intersections.
+        One label per row; a frame of several columns forms intersections. Where X and the
+        labels (or W) are of pandas, rows are matched by their index.
     W : array-like of shape (n_samples, n_components), optional
         The coordinates; the best for the dictionary if absent.
     baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
@@ -175,12 +177,13 @@ def audit(
     """
     import pandas as pd
 
-    feature_names = getattr(X, "columns", None)
+    feature_names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(X, **_data.VALIDATION))
-    H, W = _data.factor(_data.in_order_of(feature_names, H)), _data.factor(W)
+    H = _data.factor(_data.in_order_of(feature_names, H))
+    W = _data.factor(aligned(index, W, "W"))
     if H is None:
         raise TypeError("H is the dictionary: give the components of a model")
-    groups = _data.encode_groups(sensitive_features)
+    groups = _data.encode_groups(sensitive_features, index)
     if groups is None:
         raise TypeError("an audit compares groups: give sensitive_features")
     names = groups.names

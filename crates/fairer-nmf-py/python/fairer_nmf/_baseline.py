@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from fairer_nmf import _core, _data
+from fairer_nmf._align import index_of
 from fairer_nmf._progress import listener
 
 
@@ -145,8 +146,9 @@ def estimate_baseline(
     >>> list(E), E["Low rank"] < E["High rank"]
     (['High rank', 'Low rank'], True)
     """
+    index = index_of(X)
     X = _data.native(check_array(X, **_data.VALIDATION))
-    groups = _data.encode_groups(sensitive_features)
+    groups = _data.encode_groups(sensitive_features, index)
     names = ["all"] if groups is None else groups.names
     errors = given(baseline, names)
     with listener(verbose, 0) as progress:

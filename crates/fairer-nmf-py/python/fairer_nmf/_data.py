@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from fairer_nmf._align import aligned
+
 #: What joins the labels of several sensitive features into the name of an intersection.
 SEPARATOR = " | "
 
@@ -102,11 +104,15 @@ def factor(values: Any) -> NDArray[np.float64] | None:
     return array
 
 
-def encode_groups(sensitive_features: Any) -> Groups | None:
-    """Number the groups that labels form; several columns form intersections."""
+def encode_groups(sensitive_features: Any, index: Any = None) -> Groups | None:
+    """Number the groups that labels form; several columns form intersections.
+
+    Labels of pandas are matched with the rows of X by `index`, X's own.
+    """
     if sensitive_features is None:
         return None
-    columns = [_encode(column) for column in _columns(sensitive_features)]
+    labels = aligned(index, sensitive_features, "sensitive_features")
+    columns = [_encode(column) for column in _columns(labels, index)]
     if not columns:
         raise ValueError("sensitive_features has no columns: give one label per row")
     lengths = {len(column.codes) for column in columns}
@@ -132,9 +138,12 @@ def _part(label: str) -> str:
     return label
 
 
-def _columns(labels: Any) -> list[Any]:
+def _columns(labels: Any, index: Any) -> list[Any]:
     if isinstance(labels, Mapping):
-        return list(labels.values())
+        return [
+            aligned(index, column, f"sensitive_features[{name!r}]")
+            for name, column in labels.items()
+        ]
     if hasattr(labels, "columns"):  # pandas, polars
         return [labels[name] for name in labels.columns]
     if isinstance(labels, str) or not hasattr(labels, "__len__"):

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairer_nmf import _baseline, _core, _data
+from fairer_nmf._align import aligned, index_of
 from fairer_nmf._progress import listener
 
 
@@ -155,9 +156,11 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             For scikit-learn's conventions.
         sensitive_features : array-like or frame, optional
             One label per row: a list, array, Series or categorical, or a frame of several
-            columns, whose combinations are the groups.
+            columns, whose combinations are the groups. Where X and the labels are of pandas,
+            rows are matched by their index.
         W, H : array-like, optional
-            A start instead of `init`; `H` in the original features.
+            A start instead of `init`; `H` in the original features. Rows of W and columns of H
+            are matched by name where they and X have names.
 
         Returns
         -------
@@ -251,8 +254,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         if sample_weight is not None:
             raise ValueError("score knows no weights of samples: leave sample_weight out")
+        index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
-        groups = _data.encode_groups(sensitive_features)
+        groups = _data.encode_groups(sensitive_features, index)
         shares = [0.0]
         if groups is not None:
             known = dict(zip(self._model.groups, self.baseline_errors_ / self.group_norms_))
@@ -300,16 +304,17 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return estimator
 
     def _fit(self, X: Any, sensitive_features: Any, W: Any, H: Any) -> NDArray[Any]:
+        index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
-        groups = _data.encode_groups(sensitive_features)
+        groups = _data.encode_groups(sensitive_features, index)
         settings = self._settings(groups)
         with listener(self.verbose, settings["max_iterations"]) as progress:
             model, representation = _core.fit(
                 X,
                 groups,
                 settings,
-                _data.factor(H),
-                _data.factor(W),
+                _data.factor(_data.in_order_of(getattr(self, "feature_names_in_", None), H)),
+                _data.factor(aligned(index, W, "W")),
                 progress,
             )
         self._set_fitted(model)
