@@ -140,8 +140,9 @@ def test_score_is_minus_the_worst_loss(data):
     assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_loss_)
     # Relative losses do not depend on the unit of the data.
     assert model.score(7 * X, sensitive_features=groups) == pytest.approx(-model.worst_loss_)
-    error = np.linalg.norm(X - model.inverse_transform(model.transform(X))) / np.linalg.norm(X)
-    assert model.score(X) == pytest.approx(-error)
+    plain = FairerNMF(4, method="standard", random_state=0).fit(X)
+    error = np.linalg.norm(X - plain.inverse_transform(plain.transform(X))) / np.linalg.norm(X)
+    assert plain.score(X) == pytest.approx(-error)
     with pytest.raises(ValueError, match="group 'new' was not in the fit"):
         model.score(X, sensitive_features=["new"] * len(X))
 
@@ -269,7 +270,6 @@ def test_pipeline_and_grid_search_with_routing(data):
         search.fit(X[order], sensitive_features=groups[order])
         assert search.best_params_ == {"fairernmf__n_components": 5}
         assert pipeline.score(X, sensitive_features=groups) == pytest.approx(-pipeline[-1].worst_loss_)
-        assert pipeline.score(X) < 0
         refused = make_pipeline(
             FairerNMF(3, random_state=0).set_fit_request(sensitive_features=False)
         )
@@ -282,7 +282,7 @@ def test_pipeline_and_grid_search_without_routing(data):
     pipeline = make_pipeline(MinMaxScaler(), FairerNMF(3, random_state=0))
     pipeline.fit(X, fairernmf__sensitive_features=groups)
     assert len(pipeline[-1].groups_) == 3
-    search = GridSearchCV(FairerNMF(random_state=0), {"n_components": [2, 4]}, cv=3).fit(X)
+    search = GridSearchCV(FairerNMF(method="standard", random_state=0), {"n_components": [2, 4]}, cv=3).fit(X)
     assert search.best_params_ == {"n_components": 4}
 
 

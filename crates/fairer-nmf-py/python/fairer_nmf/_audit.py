@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import check_array
 from fairer_nmf import _baseline, _core, _data
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._page import Pages, Subject
+from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +125,7 @@ def audit(
     normalize: str | None = None,
     draws: int = 0,
     level: float = 0.95,
+    max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = 0,
 ) -> Audit:
@@ -152,6 +153,8 @@ def audit(
         fixed; 0 leaves the intervals out of `by_group`.
     level : float, default=0.95
         Level of the intervals.
+    max_groups : int, default=100
+        The most groups that are taken, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
         Threads; None and -1 are all.
     random_state : int, RandomState, Generator or None, default=0
@@ -178,12 +181,12 @@ def audit(
     import pandas as pd
 
     feature_names, index = getattr(X, "columns", None), index_of(X)
-    X = _data.native(check_array(X, **_data.VALIDATION))
+    X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
     H = _data.factor(_data.in_order_of(feature_names, H))
-    W = _data.factor(aligned(index, W, "W"))
+    W = _data.factor(aligned(index, W, "W"), "W")
     if H is None:
         raise TypeError("H is the dictionary: give the components of a model")
-    groups = _data.encode_groups(sensitive_features, index)
+    groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
     if groups is None:
         raise TypeError("an audit compares groups: give sensitive_features")
     names = groups.names
@@ -225,6 +228,7 @@ def audit(
     norms, relative_errors, losses, representation = _core.evaluate(
         X, groups, H, W, errors, False, settings["normalize"], None, settings["threads"]
     )
+    _warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {
             "rows": np.bincount(groups.codes, minlength=len(names)),
@@ -257,10 +261,19 @@ def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
     pairs = zip(groups.names, rows, strict=True)
     small = [f"{name} ({count})" for name, count in pairs if count < 2 * rank]
     if small:
-        warnings.warn(
-            f"groups with fewer rows than twice the rank {rank}: {', '.join(small)}. A dictionary "
+        warn(
+            f"groups with fewer rows than twice the rank {rank}: {_data.some(small)}. A dictionary "
             "of their own fits almost anything, so their losses look larger than on new samples; "
-            "the page of to_html has held-out losses",
-            UserWarning,
-            stacklevel=3,
+            "the page has held-out losses"
+        )
+
+
+def _warn_of_errors_above_one(names: list[str], relative_errors: list[float]) -> None:
+    pairs = zip(names, relative_errors, strict=True)
+    above = [f"{name!r} ({error:.3g})" for name, error in pairs if error > 1 + 1e-9]
+    if above:
+        warn(
+            f"W and H leave more than there is (a relative error above 1, that of W = 0) of the "
+            f"groups {_data.some(above)}. Was W computed for other data: another scale, order of "
+            "rows, or preprocessing? Without W the best coordinates are taken"
         )

@@ -84,6 +84,7 @@ def given(baseline: Any, groups: list[str]) -> list[float] | None:
     if hasattr(baseline, "to_dict"):  # a pandas Series
         baseline = baseline.to_dict()
     if not isinstance(baseline, Mapping):
+        _data.refuse_mask("baseline", baseline)
         array = np.asarray(baseline, dtype=np.float64)
         if array.ndim != 1:
             raise ValueError("baseline must be 'paper', 'best', 'zero' or one error per group")
@@ -104,6 +105,7 @@ def estimate_baseline(
     baseline: str = "paper",
     baseline_runs: int = 5,
     normalize: str | None = None,
+    max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -125,6 +127,8 @@ def estimate_baseline(
         Runs per group.
     normalize : {"features"} or None, default=None
         Scale every feature to unit norm over all rows first.
+    max_groups : int, default=100
+        The most groups that are taken, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
         Threads; None and -1 are all.
     random_state : int, RandomState, Generator or None
@@ -147,8 +151,8 @@ def estimate_baseline(
     (['High rank', 'Low rank'], True)
     """
     index = index_of(X)
-    X = _data.native(check_array(X, **_data.VALIDATION))
-    groups = _data.encode_groups(sensitive_features, index)
+    X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
+    groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
     names = ["all"] if groups is None else groups.names
     errors = given(baseline, names)
     with listener(verbose, 0) as progress:

@@ -19,6 +19,9 @@ from fairer_nmf._align import aligned
 #: What joins the labels of several sensitive features into the name of an intersection.
 SEPARATOR = " | "
 
+#: The most groups that are taken without being asked for.
+MOST_GROUPS = 100
+
 #: Keyword arguments of scikit-learn's validation. Finite and non-negative entries are checked
 #: once, by the library, which names the row and the column.
 VALIDATION: dict[str, Any] = {
@@ -42,12 +45,13 @@ class Groups(NamedTuple):
 
 
 def named(X: Any) -> Any:
-    """Give a polars frame as one whose names every scikit-learn understands, without a copy.
+    """Give X for validation: without a mask, and with names that every scikit-learn understands.
 
     polars 2 has dropped the interchange protocol by which scikit-learn before 1.8 reads names.
     """
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which holds no numbers yet: give X.collect()")
+    refuse_mask("X", X)
     if type(X).__module__.startswith("polars") and not hasattr(X, "__dataframe__"):
         try:
             import pandas as pd
@@ -55,6 +59,24 @@ def named(X: Any) -> Any:
             return X
         return pd.DataFrame(X.to_numpy(), columns=list(X.columns), copy=False)
     return X
+
+
+def refuse_mask(name: str, values: Any) -> None:
+    """Refuse masked entries, which NumPy's conversions would take as if they were there."""
+    if np.ma.is_masked(values):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        place = ", ".join(map(str, masked[0].tolist()))
+        raise ValueError(
+            f"{name} has {len(masked)} masked entries, the first at [{place}], and unobserved "
+            f"entries are not supported: leave their rows or columns out, or give them a value "
+            f"({name}.filled(0))"
+        )
+
+
+def some(names: list[str], most: int = 5) -> str:
+    """Join the first few of many names."""
+    rest = len(names) - most
+    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:most])} and {rest} more"
 
 
 def native(X: Any) -> Any:
@@ -92,19 +114,22 @@ def in_order_of(feature_names: Any, H: Any) -> Any:
     return H[names]
 
 
-def factor(values: Any) -> NDArray[np.float64] | None:
+def factor(values: Any, name: str = "H") -> NDArray[np.float64] | None:
     """Give a factor as a float64 matrix."""
     if values is None:
         return None
+    refuse_mask(name, values)
     if sparse.issparse(values):
         values = values.toarray()
     array = np.array(values, dtype=np.float64, order="C", ndmin=2)
     if array.ndim != 2:
-        raise ValueError(f"a factor is a matrix, found {array.ndim} dimensions")
+        raise ValueError(f"{name} is a matrix, found {array.ndim} dimensions")
     return array
 
 
-def encode_groups(sensitive_features: Any, index: Any = None) -> Groups | None:
+def encode_groups(
+    sensitive_features: Any, index: Any = None, most: int = MOST_GROUPS
+) -> Groups | None:
     """Number the groups that labels form; several columns form intersections.
 
     Labels of pandas are matched with the rows of X by `index`, X's own.
@@ -128,7 +153,14 @@ def encode_groups(sensitive_features: Any, index: Any = None) -> Groups | None:
             names[pair // len(other.names)] + SEPARATOR + other.names[pair % len(other.names)]
             for pair in present.tolist()
         ]
-    return _sorted(names, codes.astype(np.int64, copy=False))
+    groups = _sorted(names, codes.astype(np.int64, copy=False))
+    if len(groups.names) > most:
+        raise ValueError(
+            f"sensitive_features forms {len(groups.names)} groups of {len(codes)} rows, more than "
+            f"max_groups ({most}): cut numbers into a few intervals (pandas.cut) and merge rare "
+            "labels, or give a larger max_groups"
+        )
+    return groups
 
 
 def _part(label: str) -> str:
@@ -154,7 +186,7 @@ def _columns(labels: Any, index: Any) -> list[Any]:
     if getattr(labels, "ndim", 1) == 1 and hasattr(labels, "dtype"):
         return [labels]
     # A list of equal tuples is a table; a ragged list is not.
-    array = np.asarray(labels)
+    array = labels if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
     if array.ndim > 2 or array.ndim == 0:
         raise ValueError(f"sensitive_features has {array.ndim} dimensions, expected 1 or 2")
     return [array] if array.ndim == 1 else list(array.T)
@@ -164,6 +196,8 @@ def _encode(column: Any) -> Groups:
     values = np.asarray(column)
     if values.ndim != 1:
         raise ValueError(f"a sensitive feature has {values.ndim} dimensions, expected 1")
+    if np.ma.is_masked(column):
+        raise _no_label(int(np.flatnonzero(np.ma.getmaskarray(column))[0]))
     if values.dtype.kind == "M" and not np.isnat(values).any():
         values = np.datetime_as_string(values, unit="auto")
     if values.dtype.kind in "biuU":
@@ -174,9 +208,13 @@ def _encode(column: Any) -> Groups:
     codes = np.empty(len(values), dtype=np.int64)
     for row, label in enumerate(values.tolist()):
         if _missing(label):
-            raise ValueError(f"row {row} has no group label: leave the row out or name its group")
+            raise _no_label(row)
         codes[row] = numbers.setdefault(label, len(numbers))
     return Groups([str(label) for label in numbers], codes)
+
+
+def _no_label(row: int) -> ValueError:
+    return ValueError(f"row {row} has no group label: leave the row out or name its group")
 
 
 def _missing(label: Any) -> bool:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairer_nmf import _baseline, _core, _data
+from fairer_nmf import _core, _data, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._progress import listener
 
@@ -58,6 +55,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         know, and scaling is a step they choose. The data are not copied; the factors are
         remembered and applied to new rows. `components_` and `inverse_transform` always speak of
         the original features; errors and losses are those of the scaled ones.
+    max_groups : int, default=100
+        The most groups that a fit takes, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
         Threads; None and -1 are all. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -124,6 +123,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tol: float = 1e-5,
         max_iter: int = 10_000,
         normalize: str | None = None,
+        max_groups: int = _data.MOST_GROUPS,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -138,6 +138,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.tol = tol
         self.max_iter = max_iter
         self.normalize = normalize
+        self.max_groups = max_groups
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -167,7 +168,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         FairerNMF
             The estimator.
         """
-        self._fit(X, sensitive_features, W, H)
+        self._fit(X, y, sensitive_features, W, H)
         return self
 
     def fit_transform(
@@ -185,7 +186,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples, n_components)
             W.
         """
-        return self._fit(X, sensitive_features, W, H)
+        return self._fit(X, y, sensitive_features, W, H)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give the best coordinates of rows for the dictionary; groups are not needed.
@@ -241,8 +242,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         y : ignored
             For scikit-learn's conventions.
         sensitive_features : array-like or frame, optional
-            Groups that the fit has seen. Without them the score is minus the relative error of
-            all rows together.
+            Groups that the fit has seen, wherever it had any. After a fit without groups the
+            score is minus the relative error of all rows together.
         sample_weight : None
             Not supported; here because scikit-learn's pipelines always pass it on.
 
@@ -256,13 +257,27 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError("score knows no weights of samples: leave sample_weight out")
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
-        groups = _data.encode_groups(sensitive_features, index)
+        groups = _data.encode_groups(
+            sensitive_features, index, _data.count("max_groups", self.max_groups)
+        )
         shares = [0.0]
+        if groups is None and self._model.groups != ["all"]:
+            raise ValueError(
+                "the model was fitted with groups, so that its score is minus the largest of their "
+                "losses: give sensitive_features. cross_val_score and searches pass them on after "
+                "sklearn.set_config(enable_metadata_routing=True), as "
+                "cross_val_score(..., params={'sensitive_features': groups}) and "
+                "search.fit(X, sensitive_features=groups)"
+            )
         if groups is not None:
             known = dict(zip(self._model.groups, self.baseline_errors_ / self.group_norms_))
             unseen = [name for name in groups.names if name not in known]
             if unseen:
-                raise ValueError(f"group {unseen[0]!r} was not in the fit: its baseline is unknown")
+                raise ValueError(
+                    f"group {unseen[0]!r} was not in the fit: its baseline is unknown. In "
+                    "cross-validation every fold needs every group: "
+                    "cv=list(StratifiedKFold(5).split(X, groups))"
+                )
             shares = [known[name] for name in groups.names]
         threads = _data.threads(self.n_jobs)
         _, _, losses, _ = _core.evaluate(
@@ -296,60 +311,37 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             A fitted estimator.
         """
         model = _core.Model.load(path)
-        estimator = cls(**_constructor_arguments(model))
+        estimator = cls(**_meaning.constructor_arguments(model))
         estimator._set_fitted(model)
         estimator.n_features_in_ = model.components.shape[1]
         if model.feature_names is not None:
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         return estimator
 
-    def _fit(self, X: Any, sensitive_features: Any, W: Any, H: Any) -> NDArray[Any]:
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, W: Any, H: Any) -> NDArray[Any]:
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
-        groups = _data.encode_groups(sensitive_features, index)
+        groups = _data.encode_groups(
+            sensitive_features, index, _data.count("max_groups", self.max_groups)
+        )
         settings = self._settings(groups)
+        if groups is None and settings["method"] in ("am", "mu"):
+            _meaning.warn_of_no_groups(settings["method"], y)
         with listener(self.verbose, settings["max_iterations"]) as progress:
             model, representation = _core.fit(
                 X,
                 groups,
                 settings,
                 _data.factor(_data.in_order_of(getattr(self, "feature_names_in_", None), H)),
-                _data.factor(aligned(index, W, "W")),
+                _data.factor(aligned(index, W, "W"), "W"),
                 progress,
             )
         self._set_fitted(model)
-        for kind, sentence in model.warnings:
-            if kind == "not-converged":
-                warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
-            elif groups is not None:
-                warnings.warn(sentence, UserWarning, stacklevel=3)
+        _meaning.pass_on_warnings(model, groups)
         return representation
 
     def _settings(self, groups: _data.Groups | None) -> _core.Settings:
-        names = ["all"] if groups is None else groups.names
-        errors = _baseline.given(self.baseline, names)
-        preset = self.baseline if isinstance(self.baseline, str) else ""
-        if groups is None and preset in ("paper", "best"):
-            preset = "zero"
-        feature_names = getattr(self, "feature_names_in_", None)
-        return {
-            "rank": _data.count("n_components", self.n_components),
-            "method": str(self.method),
-            "update": str(self.update),
-            "init": str(self.init),
-            "baseline": preset,
-            "baseline_runs": _data.count("baseline_runs", self.baseline_runs),
-            "baseline_errors": errors,
-            "n_init": _data.count("n_init", self.n_init),
-            "tolerance": _data.number("tol", self.tol),
-            "max_iterations": _data.count("max_iter", self.max_iter),
-            "normalize": _data.scaled(self.normalize),
-            "polish": True,
-            "bound": groups is not None,
-            "seed": _data.seed(self.random_state),
-            "threads": _data.threads(self.n_jobs),
-            "feature_names": None if feature_names is None else list(map(str, feature_names)),
-        }
+        return _meaning.settings(self, groups)
 
     def _set_fitted(self, model: _core.Model) -> None:
         scale = model.scale
@@ -379,28 +371,3 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _constructor_arguments(model: _core.Model) -> dict[str, Any]:
-    """Give the estimator's parameters behind a model from a file."""
-    kept = json.loads(model.parameters)
-    method, baseline = kept["method"], kept["baseline"]
-    arguments: dict[str, Any] = {
-        "n_components": kept["rank"],
-        "method": method["name"],
-        "update": method.get("update", "auto"),
-        "init": kept["init"],
-        "n_init": kept["n_init"],
-        "tol": kept["stopping"]["tolerance"],
-        "max_iter": kept["stopping"]["max_iterations"],
-        "normalize": None if model.scale is None else "features",
-        "random_state": kept["seed"],
-    }
-    if baseline["kind"] == "given":
-        arguments["baseline"] = dict(zip(model.groups, baseline["errors"]))
-    elif baseline["kind"] == "estimate":
-        arguments["baseline"] = "best" if baseline["summary"] == "lowest" else "paper"
-        arguments["baseline_runs"] = baseline["runs"]
-    else:
-        arguments["baseline"] = "zero"
-    return arguments

@@ -1,0 +1,96 @@
+"""From the estimator's parameters to the library's settings and back, and what a fit warns of."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from fairer_nmf import _baseline, _core, _data
+from fairer_nmf._warn import warn
+
+if TYPE_CHECKING:
+    from fairer_nmf._estimator import FairerNMF
+
+
+def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Settings:
+    """Give the settings of a fit; wrong parameters are refused here or by the library."""
+    names = ["all"] if groups is None else groups.names
+    errors = _baseline.given(estimator.baseline, names)
+    preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
+    if groups is None and preset in ("paper", "best"):
+        preset = "zero"
+    feature_names = getattr(estimator, "feature_names_in_", None)
+    return {
+        "rank": _data.count("n_components", estimator.n_components),
+        "method": str(estimator.method),
+        "update": str(estimator.update),
+        "init": str(estimator.init),
+        "baseline": preset,
+        "baseline_runs": _data.count("baseline_runs", estimator.baseline_runs),
+        "baseline_errors": errors,
+        "n_init": _data.count("n_init", estimator.n_init),
+        "tolerance": _data.number("tol", estimator.tol),
+        "max_iterations": _data.count("max_iter", estimator.max_iter),
+        "normalize": _data.scaled(estimator.normalize),
+        "polish": True,
+        "bound": groups is not None,
+        "seed": _data.seed(estimator.random_state),
+        "threads": _data.threads(estimator.n_jobs),
+        "feature_names": None if feature_names is None else list(map(str, feature_names)),
+    }
+
+
+def warn_of_no_groups(method: str, y: Any) -> None:
+    """Warn that a method that is fair to groups has none; `y` may have been meant as them."""
+    if y is None:
+        cure = "Give sensitive_features, or method='standard' if plain NMF is meant"
+    else:
+        cure = "y is ignored: groups are given as sensitive_features=, by name"
+    warn(f"method {method!r} has no groups to be fair to: the fit is plain NMF. {cure}")
+
+
+def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
+    """Warn of what the library found; of many small groups once."""
+    rank = len(model.components)
+    small = [
+        f"{name!r} ({rows})"
+        for name, rows in zip(model.groups, model.rows, strict=True)
+        if rows <= rank
+    ]
+    for kind, sentence in model.warnings:
+        if kind == "not-converged":
+            warn(sentence, ConvergenceWarning)
+        elif groups is not None and not (kind == "rank-above-group" and len(small) > 1):
+            warn(sentence)
+    if groups is not None and len(small) > 1:
+        warn(
+            f"{len(small)} groups have no more rows than the rank, {rank}: {_data.some(small)}. "
+            "Their baselines are zero by construction, so their losses are their whole errors"
+        )
+
+
+def constructor_arguments(model: _core.Model) -> dict[str, Any]:
+    """Give the estimator's parameters behind a model from a file."""
+    kept = json.loads(model.parameters)
+    method, baseline = kept["method"], kept["baseline"]
+    arguments: dict[str, Any] = {
+        "n_components": kept["rank"],
+        "method": method["name"],
+        "update": method.get("update", "auto"),
+        "init": kept["init"],
+        "n_init": kept["n_init"],
+        "tol": kept["stopping"]["tolerance"],
+        "max_iter": kept["stopping"]["max_iterations"],
+        "normalize": None if model.scale is None else "features",
+        "random_state": kept["seed"],
+    }
+    if baseline["kind"] == "given":
+        arguments["baseline"] = dict(zip(model.groups, baseline["errors"]))
+    elif baseline["kind"] == "estimate":
+        arguments["baseline"] = "best" if baseline["summary"] == "lowest" else "paper"
+        arguments["baseline_runs"] = baseline["runs"]
+    else:
+        arguments["baseline"] = "zero"
+    return arguments
