@@ -50,7 +50,7 @@ pub(crate) fn files_read(
         BaselineKind::File(path) => Some(path),
         BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
     });
-    let own_list = |list: &&String| !["none", "english"].contains(&list.as_str());
+    let own_list = |list: &&String| !["auto", "none", "english"].contains(&list.as_str());
     let named = [
         ("DATA", Some(&data.data)),
         ("--groups", groups.and_then(|given| given.groups.as_ref())),

@@ -7,13 +7,15 @@ use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, StartWeights, Sto
 
 use crate::args::{
     BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, InitName, MethodName,
-    MissingName, NormName, PrecisionName, SolverArgs, StartWeightsName, TextArgs, UpdateName,
+    MissingName, NormName, Normalize, PrecisionName, PresetName, SolverArgs, StartWeightsName,
+    TextArgs, UpdateName,
 };
 use crate::failure::Failure;
 use crate::input::{
-    DocumentFrequency, Format, GroupsSource, Missing, Norm, Precision, ReadOptions, StopWords,
-    TextOptions, closest_name, read_names,
+    Dataset, DocumentFrequency, Format, GroupsSource, Missing, Norm, Precision, ReadOptions,
+    StopWords, TextOptions, closest_name, read_names,
 };
+use crate::load::Scaling;
 
 /// How to read the data.
 pub(crate) fn read_options(
@@ -80,21 +82,27 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
         Some(Frequency::Count(count)) => DocumentFrequency::Count(count),
         Some(Frequency::Share(share)) => DocumentFrequency::Share(share),
     };
-    let default = TextOptions::default();
+    let preset = match text.preset {
+        None | Some(PresetName::Topics) => TextOptions::topics(),
+        Some(PresetName::Paper) => TextOptions::paper(),
+        Some(PresetName::ScikitLearn) => TextOptions::default(),
+    };
     Ok(Some(TextOptions {
         column: text.text.clone(),
-        clean: text.clean,
+        clean: text.clean || preset.clean,
         lowercase: !text.keep_case,
         token_pattern: text.token_pattern.clone(),
         stop_words: match text.stop_words.as_deref() {
-            None | Some("none") => StopWords::None,
+            None => preset.stop_words,
+            Some("auto") => StopWords::Auto,
+            Some("none") => StopWords::None,
             Some("english") => StopWords::English,
             Some(file) => StopWords::read(file)?,
         },
-        max_features: text.max_features.map(|n| n as usize),
-        prefer: text.prefer.clone(),
-        min_df: frequency(text.min_df, default.min_df),
-        max_df: frequency(text.max_df, default.max_df),
+        max_features: text.max_features.map(|n| n as usize).or(preset.max_features),
+        prefer: [&text.prefer[..], &preset.prefer].concat(),
+        min_df: frequency(text.min_df, preset.min_df),
+        max_df: frequency(text.max_df, preset.max_df),
         vocabulary: text
             .vocabulary
             .as_deref()
@@ -115,6 +123,7 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
 /// The first option about documents that was typed.
 pub(crate) fn first_given(text: &TextArgs) -> Option<&'static str> {
     let given = [
+        ("--preset", text.preset.is_some()),
         ("--max-features", text.max_features.is_some()),
         ("--stop-words", text.stop_words.is_some()),
         ("--min-df", text.min_df.is_some()),
@@ -130,6 +139,18 @@ pub(crate) fn first_given(text: &TextArgs) -> Option<&'static str> {
         ("--norm", text.norm.is_some()),
     ];
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
+/// How the features are scaled before a fit. Those of documents are not, unless asked for: a term
+/// of one document would count as much as a word of all.
+pub(crate) fn scaling(given: Option<Normalize>, text: &TextArgs, dataset: &Dataset) -> Scaling {
+    let paper = text.preset == Some(PresetName::Paper);
+    match given {
+        Some(Normalize::Features) => Scaling::UnitFeatures,
+        Some(Normalize::None) => Scaling::AsTheyAre,
+        None if dataset.recipe.is_some() && !paper => Scaling::AsTheyAre,
+        None => Scaling::UnitFeatures,
+    }
 }
 
 /// The update of standard NMF.

@@ -8,6 +8,10 @@ use fairer_nmf_report::Report;
 use serde::Serialize;
 
 use crate::publish;
+use crate::terminal;
+
+/// An R-Error above this says that topics and data have next to nothing in common.
+const NEXT_TO_NOTHING: f64 = 0.99;
 
 /// One dictionary and what it costs each group.
 #[derive(Debug, Clone, Serialize)]
@@ -164,6 +168,25 @@ impl Outcome {
             version: env!("CARGO_PKG_VERSION"),
             baseline_runs: model.groups[0].baseline.run_errors.len(),
         }
+    }
+
+    /// A warning where hardly anything of a group is in the topics: nothing that is read out of
+    /// them is about it.
+    pub(crate) fn explains_little(&self) -> Option<String> {
+        let little = self.groups.iter().filter(|g| g.relative_error > NEXT_TO_NOTHING);
+        let names: Vec<String> = little.map(|g| g.name.clone()).collect();
+        let of = match (names.len(), self.groups.len()) {
+            (0, _) => return None,
+            (some, all) if some == all => "every group".to_owned(),
+            _ => terminal::listed(&names, 5),
+        };
+        let advice = match self.data.normalize {
+            "none" => "leave rare or noisy features out (of documents with --min-df)",
+            _ => "or take the features as they are with --normalize none",
+        };
+        Some(format!(
+            "the topics show next to nothing of {of} (R-Error above {NEXT_TO_NOTHING}): raise --rank, {advice}"
+        ))
     }
 
     /// As JSON without groups that are too small; numbers that are not finite become `null`.

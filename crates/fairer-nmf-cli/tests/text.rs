@@ -251,11 +251,7 @@ fn newsgroups_from_json_lines_are_the_papers() {
     for (column, clean) in [("clean", false), ("text", true)] {
         let options = ReadOptions {
             group_by: vec!["group".into()],
-            text: Some(TextOptions {
-                column: Some(column.into()),
-                clean,
-                ..newsgroups::paper_options()
-            }),
+            text: Some(TextOptions { column: Some(column.into()), clean, ..TextOptions::paper() }),
             ..ReadOptions::default()
         };
         let mut data = read(&path, &options).unwrap();

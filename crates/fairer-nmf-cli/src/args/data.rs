@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::values::{DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName};
+use super::values::{
+    DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName, PresetName,
+};
 
 /// The data and how to read them.
 #[derive(Debug, Args)]
@@ -76,19 +78,25 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "COLUMN")]
     pub text: Option<String>,
 
+    /// What holds for the options below that are not given [default: topics]
+    #[arg(long, value_enum, value_name = "PRESET")]
+    pub preset: Option<PresetName>,
+
     /// Keep the most frequent terms only; ties go by --prefer, then by the alphabet
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_features: Option<u32>,
 
-    /// Words to leave out: none, english, or a file with one word a line [default: none]
+    /// Words to leave out: none, english, a file with one word a line, or auto (english where the
+    /// documents are English) [default: auto]
     #[arg(long, value_name = "LIST")]
     pub stop_words: Option<String>,
 
-    /// Leave out terms in fewer documents: a number, or a share such as 0.01
+    /// Leave out terms in fewer documents: a number, or a share such as 0.01 [default: 0.005 and
+    /// at least 2; 1 for fewer than 20 documents]
     #[arg(long, value_name = "N")]
     pub min_df: Option<Frequency>,
 
-    /// Leave out terms in more documents: a number, or a share such as 0.5
+    /// Leave out terms in more documents: a number, or a share such as 0.5 [default: 0.95]
     #[arg(long, value_name = "N")]
     pub max_df: Option<Frequency>,
 

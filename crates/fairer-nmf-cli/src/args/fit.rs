@@ -65,7 +65,7 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<Seconds>,
 
-    /// Scaling of the features [default: features, as in the paper]
+    /// Scaling of the features [default: features, as in the paper; none for documents]
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<Normalize>,
 

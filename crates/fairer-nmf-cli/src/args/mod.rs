@@ -13,5 +13,5 @@ pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
     BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
-    PrecisionName, Ranks, Seconds, StartWeightsName, UpdateName,
+    PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, UpdateName,
 };

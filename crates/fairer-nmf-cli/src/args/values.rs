@@ -35,6 +35,19 @@ pub(crate) enum PrecisionName {
     F64,
 }
 
+/// `--preset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetName {
+    /// For readable topics: common words of a known language and rare terms are left out
+    Topics,
+    /// The paper's recipe for 20 Newsgroups: --clean, --stop-words english, --max-features 200,
+    /// --normalize features
+    Paper,
+    /// Every term, as TfidfVectorizer keeps them unless told otherwise
+    #[value(name = "scikit-learn")]
+    ScikitLearn,
+}
+
 /// `--norm`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum NormName {

@@ -207,6 +207,7 @@ fn measure<T: Element>(
     outcome.warnings = standard.iter().filter_map(unfinished).collect();
     outcome.warnings.extend(audits.fairer.iter().filter_map(|f| f.unfinished.clone()));
     outcome.warnings.extend(audits.unfinished());
+    outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;
     outcome.notes.iter().for_each(|note| bar.note(note));
     if !args.common.run.quiet && !files.to_stdout() {

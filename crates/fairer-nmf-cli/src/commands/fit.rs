@@ -3,13 +3,13 @@
 use clap::Args;
 use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
 
-use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize};
+use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName};
 use crate::auditing::{self, audits, fit_fairer, is_fairer};
 use crate::export;
 use crate::failure::Failure;
 use crate::features;
 use crate::fitting::{self, Compared, fit_and_compare};
-use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::load::{self, AnyMatrix, Loaded, check_rank};
 use crate::meaning;
 use crate::outcome::{DataFacts, Outcome, Seconds};
 use crate::outputs::{self, Output};
@@ -85,11 +85,8 @@ fn fit_matrix<T: Element>(
     bar: &Bar,
 ) -> Result<(), Failure> {
     let rank = args.rank as usize;
-    let normalize = args.common.solver.normalize.unwrap_or(Normalize::Features);
-    let scaling = match normalize {
-        Normalize::Features => Scaling::UnitFeatures,
-        Normalize::None => Scaling::AsTheyAre,
-    };
+    let normalize = args.common.solver.normalize;
+    let scaling = meaning::scaling(normalize, &args.data.text, &loaded.dataset);
     let data = loaded.grouped(matrix, &scaling)?;
     if !args.common.solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
@@ -108,6 +105,7 @@ fn fit_matrix<T: Element>(
     let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();
+    outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;
 
     outcome.notes.iter().for_each(|note| bar.note(note));

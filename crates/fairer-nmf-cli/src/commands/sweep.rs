@@ -6,13 +6,12 @@ use fairer_nmf_report::Report;
 use serde::Serialize;
 
 use crate::args::{
-    BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Normalize, Ranks, RunArgs,
-    SolverArgs,
+    BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs,
 };
 use crate::export;
 use crate::failure::Failure;
 use crate::fitting::{self, trial_baselines};
-use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::load::{self, AnyMatrix, Loaded, check_rank};
 use crate::meaning;
 use crate::outcome;
 use crate::outputs::{self, Output};
@@ -220,10 +219,7 @@ fn sweep<T: Element>(
     mut pages: Pages,
     bar: &Bar,
 ) -> Result<(), Failure> {
-    let scaling = match args.solver.normalize {
-        Some(Normalize::None) => Scaling::AsTheyAre,
-        _ => Scaling::UnitFeatures,
-    };
+    let scaling = meaning::scaling(args.solver.normalize, &args.data.text, &loaded.dataset);
     let data = loaded.grouped(matrix, &scaling)?;
     let (ranks, trials) = (&args.ranks.0, args.trials as usize);
     if let (Some(&largest), false) = (ranks.last(), args.solver.allow_small_groups) {

@@ -50,7 +50,9 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
     if latin1 > 0 {
         notes.push(format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1"));
     }
-    let text::Vectorized { matrix, terms, recipe } = text::vectorize(path, &documents, options)?;
+    let made = text::vectorize(path, &documents, options)?;
+    notes.extend(made.notes);
+    let (matrix, terms, recipe) = (made.matrix, made.terms, made.recipe);
     Ok(Dataset {
         matrix: Matrix::Sparse(matrix),
         features: terms,

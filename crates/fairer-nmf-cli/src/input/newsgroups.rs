@@ -16,7 +16,7 @@ use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::InputError;
 use super::matrix::Matrix;
 use super::source;
-use super::text::{self, StopWords, TextOptions, is_python_space};
+use super::text::{self, TextOptions, is_python_space};
 
 /// The six groups of the paper, in row order.
 pub const GROUPS: [&str; 6] = ["Computer", "Sale", "Recreation", "Politics", "Religion", "Science"];
@@ -50,18 +50,6 @@ const ROWS: &str = include_str!("newsgroups_rows.txt");
 
 const SPLIT: &str = "20news-bydate-train";
 
-/// How the paper turns the posts into features. 200 terms are kept; the last place is a tie of
-/// three (based, means, trying), and the published numbers have "trying".
-pub fn paper_options() -> TextOptions {
-    TextOptions {
-        clean: true,
-        stop_words: StopWords::English,
-        max_features: Some(200),
-        prefer: vec!["trying".into()],
-        ..TextOptions::default()
-    }
-}
-
 /// Reads the matrix (1500 × 200) with its terms and groups from `20news-bydate-train.tar.gz`,
 /// `20news-bydate.tar.gz`, or a folder that either was unpacked into.
 ///
@@ -83,8 +71,8 @@ pub fn read(path: &str) -> Result<Dataset, InputError> {
         .map(|post| strip_quotation(strip_footer(strip_header(post)), &quotation))
         .collect();
     let labels = rows.iter().map(|(newsgroup, _)| GROUPS[NEWSGROUPS[*newsgroup].1].to_string());
-    let text::Vectorized { matrix, terms, recipe } =
-        text::vectorize(path, &documents, &paper_options())?;
+    let text::Vectorized { matrix, terms, recipe, .. } =
+        text::vectorize(path, &documents, &TextOptions::paper())?;
     Ok(Dataset {
         matrix: Matrix::Sparse(matrix),
         features: terms,

@@ -310,6 +310,7 @@ impl<T: Number> Table<T> {
             (Some(list), Some(options)) => {
                 let documents = std::mem::take(&mut part.words[list]);
                 let made = text::vectorize(&plan.path, &documents, options)?;
+                notes.extend(made.notes);
                 (Matrix::Sparse(made.matrix), made.terms, Some(made.recipe))
             }
             _ => {

@@ -363,10 +363,9 @@ fn newsgroups_from_posts_equal_the_papers_matrix() {
     };
     let place = Place::new();
     let common = ["--rank", "6", "--max-iter", "3", "--baseline", "zero", "--no-compare", "--json"];
-    let text = ["fit", &posts, "--text", "text", "--clean", "--stop-words", "english"];
-    let text = [&text[..], &["--max-features", "200", "--prefer", "trying"]].concat();
+    let text = ["fit", &posts, "--text", "text", "--preset", "paper"];
     place.ok(&[&text[..], &["--group-by", "group"], &common, &["text.json"]].concat());
-    let given = ["fit", &posts, "--text", "text", "--clean", "--vocabulary"];
+    let given = ["fit", &posts, "--text", "text", "--preset", "paper", "--vocabulary"];
     let terms = format!("{vocabulary}:term");
     place.ok(&[&given[..], &[&terms, "--group-by", "group"], &common, &["given.json"]].concat());
     let groups = format!("{rows}:group");

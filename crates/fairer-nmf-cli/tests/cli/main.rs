@@ -4,6 +4,7 @@ mod bad_input;
 mod charts;
 mod commands;
 mod dictionaries;
+mod documents;
 mod formats;
 mod help;
 mod interrupt;

@@ -63,6 +63,29 @@ pub struct TermFrequencies {
 }
 
 impl TextOptions {
+    /// For readable topics: common words of a known language and terms of few documents are left
+    /// out. docs/text.md shows what comes of it.
+    pub fn topics() -> Self {
+        Self {
+            stop_words: StopWords::Auto,
+            min_df: DocumentFrequency::Auto,
+            max_df: DocumentFrequency::Auto,
+            ..Self::default()
+        }
+    }
+
+    /// How the paper turns 20 Newsgroups into features. The last of its 200 places is a tie of
+    /// three (based, means, trying), and the published numbers have "trying".
+    pub fn paper() -> Self {
+        Self {
+            clean: true,
+            stop_words: StopWords::English,
+            max_features: Some(200),
+            prefer: vec!["trying".into()],
+            ..Self::default()
+        }
+    }
+
     /// What turns new documents into the features of those that were counted, every stop word
     /// included; the terms are the features' names and are not repeated.
     pub(crate) fn for_new_documents(&self, counted: TermFrequencies) -> TextOptions {
@@ -74,8 +97,14 @@ impl TextOptions {
         }
     }
 
-    /// Whether both find the same terms in a document and weigh them by the same formula.
+    /// Whether both find the same terms in a document and weigh them by the same formula, where
+    /// `other` says which words are left out if this leaves that open.
     pub(crate) fn weighs_as(&self, other: &TextOptions) -> bool {
+        let stop_words = match &self.stop_words {
+            StopWords::Auto => &other.stop_words,
+            given => given,
+        };
+        let this = TextOptions { stop_words: stop_words.clone(), ..self.clone() };
         let formula = |o: &TextOptions| TextOptions {
             clean: o.clean,
             lowercase: o.lowercase,
@@ -87,7 +116,7 @@ impl TextOptions {
             norm: o.norm,
             ..TextOptions::default()
         };
-        formula(self) == formula(other)
+        formula(&this) == formula(other)
     }
 }
 
@@ -123,6 +152,8 @@ pub enum StopWords {
     /// 179 English words: the list of the NLTK stop-word corpus, from the Snowball project.
     /// (scikit-learn's own `english` is another list.)
     English,
+    /// English where the documents are English, else none; said in a note.
+    Auto,
     /// These.
     Words(Vec<String>),
 }
@@ -154,6 +185,8 @@ pub enum DocumentFrequency {
     Count(usize),
     /// A share of all, from 0 to 1.
     Share(f64),
+    /// From 20 documents on: at least 0.5 % of them and at least 2, at most 95 %. Else no limit.
+    Auto,
 }
 
 /// What the entries of a row are divided by.

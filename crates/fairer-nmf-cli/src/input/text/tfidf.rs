@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::tokens::Tokenizer;
-use super::{DocumentFrequency, Norm, TermFrequencies, TextOptions};
+use super::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions, tokens};
 use crate::input::error::InputError;
 use crate::input::matrix::SparseMatrix;
 
@@ -21,6 +21,8 @@ pub(crate) struct Vectorized {
     /// Documents × terms.
     pub matrix: SparseMatrix,
     pub terms: Vec<String>,
+    /// What was left out without being asked.
+    pub notes: Vec<String>,
     /// How new documents become the same features.
     pub recipe: TextOptions,
 }
@@ -43,8 +45,8 @@ pub(crate) fn vectorize(
             bag
         })
         .collect();
-    let terms = match &options.vocabulary {
-        Some(terms) => given(terms)?,
+    let Chosen { terms, stop_words, notes } = match &options.vocabulary {
+        Some(terms) => Chosen::given(terms, options)?,
         None => choose(path, &bags, options)?,
     };
     let column: HashMap<&str, u32> = (0..).zip(&terms).map(|(i, t)| (t.as_str(), i)).collect();
@@ -70,19 +72,52 @@ pub(crate) fn vectorize(
     for row in rows {
         matrix.push_row(row.into_iter());
     }
+    let options = TextOptions { stop_words, ..options.clone() };
     let recipe = options.for_new_documents(counted);
-    Ok(Vectorized { matrix, terms, recipe })
+    Ok(Vectorized { matrix, terms, notes, recipe })
 }
 
-fn given(terms: &[String]) -> Result<Vec<String>, InputError> {
-    let mut seen = HashSet::new();
-    match terms.iter().find(|term| !seen.insert(*term)) {
-        Some(twice) => Err(InputError::BadOption {
-            option: "--vocabulary",
-            what: format!("`{twice}` is there twice: leave one out"),
-        }),
-        None => Ok(terms.to_vec()),
+/// Which terms are features, and which words were left out on the way.
+struct Chosen {
+    terms: Vec<String>,
+    stop_words: StopWords,
+    notes: Vec<String>,
+}
+
+impl Chosen {
+    fn given(terms: &[String], options: &TextOptions) -> Result<Self, InputError> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = terms.iter().find(|term| !seen.insert(*term)) {
+            return Err(InputError::BadOption {
+                option: "--vocabulary",
+                what: format!("`{twice}` is there twice: leave one out"),
+            });
+        }
+        // Who names the terms has left out the others already.
+        let stop_words = match &options.stop_words {
+            StopWords::Auto => StopWords::None,
+            given => given.clone(),
+        };
+        Ok(Self { terms: terms.to_vec(), stop_words, notes: Vec::new() })
     }
+}
+
+/// From so many documents on, their terms tell a language and what is rare.
+const ENOUGH: usize = 20;
+
+/// Term → documents with it, occurrences in all.
+type Frequencies<'a> = HashMap<&'a str, (usize, u64)>;
+
+/// Whether the documents are English: of the terms that most documents have, at least half are
+/// common English words. (Of 20 Newsgroups all are; of texts in German or French at most two.)
+fn are_english(frequencies: &Frequencies<'_>, documents: usize) -> bool {
+    let mut terms: Vec<(usize, &str)> =
+        frequencies.iter().map(|(term, (documents, _))| (*documents, *term)).collect();
+    terms.sort_by_key(|&(documents, term)| (std::cmp::Reverse(documents), term));
+    terms.truncate(ENOUGH);
+    let english: HashSet<&str> = tokens::english().collect();
+    let common = terms.iter().filter(|(_, term)| english.contains(term)).count();
+    documents >= ENOUGH && 2 * common >= ENOUGH
 }
 
 /// The terms to keep, sorted by code point.
@@ -90,9 +125,8 @@ fn choose(
     path: &str,
     bags: &[HashMap<String, u32>],
     options: &TextOptions,
-) -> Result<Vec<String>, InputError> {
-    // Term → documents with it, occurrences in all.
-    let mut frequency: HashMap<&str, (usize, u64)> = HashMap::new();
+) -> Result<Chosen, InputError> {
+    let mut frequency = Frequencies::new();
     for (term, &count) in bags.iter().flatten() {
         let (documents, total) = frequency.entry(term).or_default();
         *documents += 1;
@@ -102,11 +136,35 @@ fn choose(
     if frequency.is_empty() {
         return Err(no_terms("do they hold words other than stop words?"));
     }
-    let limit = |frequency: DocumentFrequency| match frequency {
-        DocumentFrequency::Count(count) => count as f64,
-        DocumentFrequency::Share(share) => share * bags.len() as f64,
+    let mut notes = Vec::new();
+    let stop_words = match &options.stop_words {
+        StopWords::Auto if are_english(&frequency, bags.len()) => {
+            tokens::english().for_each(|word| {
+                frequency.remove(word);
+            });
+            notes.push(
+                "the documents are English: its common words are left out (--stop-words none keeps them)"
+                    .to_owned(),
+            );
+            StopWords::English
+        }
+        StopWords::Auto => StopWords::None,
+        given => given.clone(),
     };
-    let (least, most) = (limit(options.min_df), limit(options.max_df));
+    let all = bags.len() as f64;
+    let limit = |frequency: DocumentFrequency, (enough, otherwise): (f64, f64)| match frequency {
+        DocumentFrequency::Count(count) => count as f64,
+        DocumentFrequency::Share(share) => share * all,
+        DocumentFrequency::Auto => {
+            if bags.len() >= ENOUGH {
+                enough
+            } else {
+                otherwise
+            }
+        }
+    };
+    let least = limit(options.min_df, ((0.005 * all).ceil().max(2.0), 1.0));
+    let most = limit(options.max_df, (0.95 * all, all));
     if least > bags.len() as f64 {
         return Err(InputError::BadOption {
             option: "--min-df",
@@ -122,11 +180,18 @@ fn choose(
             what: "it is fewer documents than --min-df: raise it, or lower the other".into(),
         });
     }
+    let found = frequency.len();
     let mut kept: Vec<(&str, u64)> = frequency
         .into_iter()
         .filter(|(_, (documents, _))| (least..=most).contains(&(*documents as f64)))
         .map(|(term, (_, total))| (term, total))
         .collect();
+    if options.min_df == DocumentFrequency::Auto && kept.len() < found {
+        notes.push(format!(
+            "{} of {found} terms are features: those in at least {least} documents (--min-df 1 keeps all)",
+            kept.len()
+        ));
+    }
     if let Some(most) = options.max_features {
         let preferred = |term: &str| options.prefer.iter().any(|p| p == term);
         kept.sort_by_key(|&(term, total)| (std::cmp::Reverse(total), !preferred(term), term));
@@ -137,7 +202,7 @@ fn choose(
     }
     let mut terms: Vec<String> = kept.iter().map(|(term, _)| term.to_string()).collect();
     terms.sort();
-    Ok(terms)
+    Ok(Chosen { terms, stop_words, notes })
 }
 
 fn count(rows: &[Counts], terms: usize) -> TermFrequencies {
@@ -193,6 +258,27 @@ mod tests {
         assert_eq!(terms(&options), ["aa", "dd"]);
         options.prefer = vec!["cc".into()];
         assert_eq!(terms(&options), ["cc", "dd"]);
+    }
+
+    #[test]
+    fn common_words_go_where_the_language_is_known_and_rare_terms_where_there_are_enough() {
+        let english = "the of and to in is it that for was on are with as at be this have from or";
+        let german = "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine";
+        let found = |common: &str, documents: usize| {
+            let text = |i: usize| format!("{common} house{} rare{i}", i % 2);
+            let texts: Vec<String> = (0..documents).map(text).collect();
+            vectorize("t", &texts, &TextOptions::topics()).expect("terms")
+        };
+        let made = found(english, 40);
+        assert_eq!(made.terms, ["house0", "house1"]);
+        assert_eq!(made.notes.len(), 2);
+        assert!(matches!(&made.recipe.stop_words, StopWords::Words(words) if words.len() == 179));
+        // In another language the words of nearly all documents go, and nothing else is known.
+        let made = found(german, 40);
+        assert_eq!(made.terms, ["house0", "house1"]);
+        assert_eq!(made.recipe.stop_words, StopWords::None);
+        // Too few to tell anything.
+        assert_eq!(found(english, 19).terms.len(), 20 + 2 + 19);
     }
 
     #[test]

@@ -45,7 +45,8 @@ impl Tokenizer {
             not_text,
             lowercase: options.lowercase,
             stop_words: match &options.stop_words {
-                StopWords::None => HashSet::new(),
+                // What is open is decided when the terms of all documents are known.
+                StopWords::None | StopWords::Auto => HashSet::new(),
                 StopWords::English => english().map(String::from).collect(),
                 StopWords::Words(words) => words.iter().cloned().collect(),
             },

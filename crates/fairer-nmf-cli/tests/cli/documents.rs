@@ -1,0 +1,120 @@
+//! Documents as they come: topics that can be read, and a warning where they say nothing.
+
+use crate::support::{Place, number, shared};
+
+/// The strongest terms of every topic of a model.
+fn topics(place: &Place, model: &str) -> Vec<Vec<String>> {
+    let json = place.ok(&["topics", model, "--top", "8", "--json", "-"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let names = |topic: &serde_json::Value| {
+        let features = topic["features"].as_array().unwrap();
+        features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect()
+    };
+    json.as_array().unwrap().iter().map(names).collect()
+}
+
+/// Six newsgroups, each a folder of posts, out of the archive.
+fn six_newsgroups(place: &Place) -> Option<()> {
+    let archive = shared("20newsgroups/20news-bydate-train.tar.gz")?;
+    let six = [
+        "comp.graphics",
+        "misc.forsale",
+        "rec.autos",
+        "sci.med",
+        "soc.religion.christian",
+        "talk.politics.guns",
+    ];
+    let packed = flate2::read::MultiGzDecoder::new(std::fs::File::open(archive).unwrap());
+    for entry in tar::Archive::new(packed).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().into_owned();
+        let group = path.iter().rev().nth(1).unwrap_or_default().to_string_lossy().into_owned();
+        if six.contains(&group.as_str()) && entry.header().entry_type().is_file() {
+            let folder = place.path().join("posts").join(&group);
+            std::fs::create_dir_all(&folder).unwrap();
+            entry.unpack(folder.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    Some(())
+}
+
+#[test]
+fn a_folder_of_posts_gives_topics_of_real_words() {
+    let place = Place::new();
+    if six_newsgroups(&place).is_none() {
+        return;
+    }
+    let out = ["--model", "m.safetensors", "--json", "fit.json", "--no-compare", "--n-init", "1"];
+    let ran = place.ok(&[&["fit", "posts", "--rank", "6"][..], &out].concat());
+    assert!(ran.err.contains("note: the documents are English"), "{}", ran.err);
+    assert!(!ran.err.contains("warning:"), "{}", ran.err);
+    let json = place.json("fit.json");
+    assert_eq!(json["data"]["normalize"], "none");
+    for group in json["groups"].as_array().unwrap() {
+        assert!(number(&group["relative_error"]) < 0.985, "{group}");
+    }
+    let topics = topics(&place, "m.safetensors");
+    let terms: Vec<&String> = topics.iter().flatten().collect();
+    let digits = terms.iter().filter(|t| t.contains(|c: char| c.is_ascii_digit())).count();
+    assert!(digits <= 2, "{topics:?}");
+    assert!(!terms.iter().any(|t| ["the", "and", "of"].contains(&t.as_str())), "{topics:?}");
+    // What the groups are about is there.
+    for word in ["god", "car", "graphics", "gun"] {
+        assert!(terms.iter().any(|term| *term == word), "{word}: {topics:?}");
+    }
+    // Scaled features, the former default, show nothing, and it is said.
+    let scaled = ["fit", "posts", "--rank", "6", "--preset", "scikit-learn", "--max-iter", "3"];
+    let more = ["--normalize", "features", "--baseline", "zero", "--no-compare", "--n-init", "1"];
+    let ran = place.ok(&[&scaled[..], &more].concat());
+    assert!(
+        ran.err.contains("the topics show next to nothing of every group (R-Error above 0.99)"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn topics_that_say_nothing_are_warned_of() {
+    // Every row has a feature of its own: one topic holds a hundredth of a group.
+    let mut matrix = String::from("%%MatrixMarket matrix coordinate real general\n200 200 200\n");
+    (1..=200).for_each(|i| matrix += &format!("{i} {i} 1\n"));
+    let place = Place::with("a.mtx", matrix);
+    place.write("groups.txt", ["x\n".repeat(100), "y\n".repeat(100)].concat());
+    let fit = ["fit", "a.mtx", "--groups", "groups.txt", "--model", "m.safetensors", "--force"];
+    let warned = |more: &[&str]| place.ok(&[&fit[..], more].concat()).err;
+    let little = "warning: the topics show next to nothing of every group (R-Error above 0.99): raise --rank, or take the features as they are with --normalize none\n";
+    assert!(warned(&["--rank", "1"]).contains(little));
+    assert!(!warned(&["--rank", "10"]).contains("next to nothing"));
+    place.ok(&[&fit[..], &["--rank", "1"]].concat());
+    let audit = ["audit", "a.mtx", "--groups", "groups.txt", "--model", "m.safetensors"];
+    let ran = place.ok(&[&audit[..], &["--no-compare", "--draws", "0"]].concat());
+    assert!(ran.err.contains("next to nothing of every group"), "{}", ran.err);
+}
+
+#[test]
+fn presets_are_the_options_that_they_name() {
+    let mut text = String::from("g,t\n");
+    for i in 0..30 {
+        let words = ["the red car of a man", "and the green car", "the red and the blue 7up"];
+        text += &format!("{},{} only{i}\n", ["x", "y"][i % 2], words[i % 3]);
+    }
+    let place = Place::with("a.csv", text);
+    let features = |more: &[&str]| {
+        let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1", "--force"];
+        let out = ["--json", "f.json", "--no-compare"];
+        place.ok(&[&fit[..], &out, more].concat());
+        let json = place.json("f.json");
+        (json["data"]["features"].as_u64().unwrap(), json["data"]["normalize"].clone())
+    };
+    // Every term; without rare ones and the one of all documents.
+    assert_eq!(features(&["--preset", "scikit-learn"]), (39, "none".into()));
+    assert_eq!(features(&[]), (8, "none".into()));
+    let typed = ["--clean", "--stop-words", "english", "--max-features", "200", "--min-df", "1"];
+    let typed = [&typed[..], &["--max-df", "1.0", "--normalize", "features"]].concat();
+    assert_eq!(features(&["--preset", "paper"]), features(&typed));
+    assert_eq!(features(&["--preset", "paper", "--normalize", "none"]).1, "none");
+    place.refused(
+        &["inspect", "a.csv", "--preset", "paper", "--group-by", "g"],
+        "--preset is about documents, but a.csv was not said to hold any: name their column with `--text COLUMN`",
+    );
+}
