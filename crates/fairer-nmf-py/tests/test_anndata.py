@@ -35,7 +35,7 @@ def test_layers_intersections_and_no_groups(cells):
     model = fit_anndata(
         cells, group_key=["donor", "batch"], layer="double", key_added="x", n_components=2
     )
-    assert model.groups_[0] == "d1 | 0" and cells.obsm["x"].shape == (90, 2)
+    assert model.groups_[0] == ("d1", 0) and cells.obsm["x"].shape == (90, 2)
     assert fit_anndata(cells, n_components=2).groups_.tolist() == ["all"]
     with pytest.raises(ValueError, match="adata.obs has no column 'patient'"):
         fit_anndata(cells, group_key="patient")

@@ -32,7 +32,7 @@ def test_any_dictionary_gets_its_best_coordinates(data):
     np.testing.assert_allclose(result.representation, W, atol=1e-8)
     losses = result.by_group["loss"]
     assert result.worst == losses.max() == losses[result.worst_group]
-    assert result.difference == losses.max() - losses.min()
+    assert result.difference()["loss"] == losses.max() - losses.min()
     assert result.overall_error == pytest.approx(np.linalg.norm(X - W @ H) / np.linalg.norm(X))
 
 
@@ -257,9 +257,9 @@ def test_intersections(data):
     X, groups = data
     frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})
     table = audit(X, H=X[:4], sensitive_features=frame).to_frame()
-    assert table["group"].tolist()[:2] == ["large | 0", "large | 1"]
+    assert table["size"].tolist()[:2] == ["large", "large"] and table["site"].tolist()[:2] == [0, 1]
     assert table.columns.tolist() == [
-        "group", "rows", "norm", "baseline_error", "relative_error", "loss",
+        "size", "site", "rows", "norm", "baseline_error", "relative_error", "loss",
     ]  # fmt: skip
     assert table["rows"].sum() == len(X)
 

@@ -85,7 +85,7 @@ def fit_anndata(
     adata.varm[key_added] = model.components_.T
     adata.uns[key_added] = {
         "group_key": np.array([] if groups is None else keys, dtype=str),
-        "groups": model.groups_.astype(str),
+        "groups": np.array(model._model.groups),
         "group_losses": model.group_losses_,
         "group_errors": model.group_errors_,
         "baseline_errors": model.baseline_errors_,

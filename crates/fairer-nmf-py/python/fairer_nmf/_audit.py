@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 
 from fairer_nmf import _baseline, _core, _data
 from fairer_nmf._align import aligned, index_of
+from fairer_nmf._frame import GroupTable
 from fairer_nmf._page import Pages, Subject
 from fairer_nmf._warn import warn
 
@@ -18,26 +19,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Audit(Pages):
+class Audit(GroupTable, Pages):
     """What a dictionary costs each group; made by :func:`audit`.
 
     Attributes
     ----------
     by_group : pandas.DataFrame
-        One row per group: `rows`, `norm` ‖X_g‖, `baseline_error` E_g, `relative_error`
+        One row per group, by its labels (of several features: with a level for each): `rows`, `norm` ‖X_g‖, `baseline_error` E_g, `relative_error`
         ‖X_g − W_g H‖/‖X_g‖ and `loss` (‖X_g − W_g H‖ − E_g)/‖X_g‖. Where the audit had `draws`,
         also the ends of their bootstrap intervals: `relative_error_low`, `relative_error_high`,
         `loss_low` and `loss_high`.
     worst : float
         The largest loss.
-    worst_group : str
+    worst_group : label, or tuple of labels
         The group that has it.
-    difference : float
-        The largest loss minus the smallest.
+    overall : pandas.Series
+        The same of all rows together; with control features a frame.
     overall_error : float
         ‖X − WH‖/‖X‖ over all rows.
     representation : ndarray of shape (n_samples, n_components)
         W: as given, or the best for the dictionary.
+
+    Notes
+    -----
+    `overall`, `by_group`, :meth:`difference`, :meth:`ratio`, :meth:`group_max`,
+    :meth:`group_min`, `sensitive_levels` and `control_levels` are those of Fairlearn's
+    ``MetricFrame``, with the columns for metrics.
     """
 
     def __init__(
@@ -53,14 +60,9 @@ class Audit(Pages):
         return float(self.by_group["loss"].max())
 
     @property
-    def worst_group(self) -> str:
+    def worst_group(self) -> Any:
         """The group with the largest loss."""
-        return str(self.by_group["loss"].idxmax())
-
-    @property
-    def difference(self) -> float:
-        """The largest loss minus the smallest."""
-        return float(self.by_group["loss"].max() - self.by_group["loss"].min())
+        return self.by_group["loss"].idxmax()
 
     @property
     def overall_error(self) -> float:
@@ -99,18 +101,22 @@ class Audit(Pages):
         ax.legend(frameon=False)
         return ax
 
+    @property
+    def _spread(self) -> float:
+        return float(self.by_group["loss"].max() - self.by_group["loss"].min())
+
     def __repr__(self) -> str:
         return (
             f"<Audit of {len(self.by_group)} groups: worst loss {self.worst:.4f} "
-            f"({self.worst_group}), difference {self.difference:.4f}>"
+            f"({self.worst_group}), difference {self._spread:.4f}>"
         )
 
     def _repr_html_(self) -> str:
-        worst = html.escape(self.worst_group)
+        worst = html.escape(str(self.worst_group))
         table: str = self.by_group.to_html(float_format="{:.4f}".format)
         return (
             f"<p>Worst loss <b>{self.worst:.4f}</b> ({worst}), "
-            f"difference {self.difference:.4f}</p>{table}"
+            f"difference {self._spread:.4f}</p>{table}"
         )
 
 
@@ -119,6 +125,7 @@ def audit(
     H: Any,
     *,
     sensitive_features: Any,
+    control_features: Any = None,
     W: Any = None,
     baseline: Any = "paper",
     baseline_runs: int = 5,
@@ -140,6 +147,9 @@ def audit(
     sensitive_features : array-like or frame
         One label per row; a frame of several columns forms intersections. Where X and the
         labels (or W) are of pandas, rows are matched by their index.
+    control_features : array-like or frame, optional
+        Labels within which groups are compared: every combination with the sensitive features is
+        a group, and `overall`, :meth:`Audit.difference` and their like have a row per control.
     W : array-like of shape (n_samples, n_components), optional
         The coordinates; the best for the dictionary if absent.
     baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
@@ -186,7 +196,9 @@ def audit(
     W = _data.factor(aligned(index, W, "W"), "W")
     if H is None:
         raise TypeError("H is the dictionary: give the components of a model")
-    groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
+    groups = _data.encode_groups(
+        sensitive_features, index, _data.count("max_groups", max_groups), control_features
+    )
     if groups is None:
         raise TypeError("an audit compares groups: give sensitive_features")
     names = groups.names
@@ -215,7 +227,7 @@ def audit(
         len(H),
         settings["baseline"],
         settings["baseline_runs"],
-        _baseline.given(baseline, names),
+        _baseline.given(baseline, groups),
         settings["normalize"],
         settings["seed"],
         settings["threads"],
@@ -237,7 +249,7 @@ def audit(
             "relative_error": relative_errors,
             "loss": losses,
         },
-        index=pd.Index(names, name="group"),
+        index=groups.to_index(),
     )
     draws = _data.count("draws", draws, least=0)
     if draws:
@@ -253,7 +265,9 @@ def audit(
                 settings["threads"],
             )
         )
-    return Audit(table, representation, Subject(X, groups, H, W, settings))
+    result = Audit(table, representation, Subject(X, groups, H, W, settings))
+    result._controls = groups.controls
+    return result
 
 
 def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:

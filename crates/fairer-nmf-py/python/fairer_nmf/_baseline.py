@@ -14,16 +14,16 @@ from fairer_nmf._align import index_of
 from fairer_nmf._progress import listener
 
 
-class BaselineEstimate(Mapping[str, float]):
+class BaselineEstimate(Mapping[Any, float]):
     """Baseline errors by group; made by :func:`estimate_baseline`.
 
-    A mapping from a group's name to its E, so that it can be given to
-    ``FairerNMF(baseline=...)`` and ``audit(baseline=...)``.
+    A mapping from a group's label (of several features: their tuple) to its E, so that it can be
+    given to ``FairerNMF(baseline=...)`` and ``audit(baseline=...)``.
 
     Attributes
     ----------
-    groups : list of str
-        Names of the groups.
+    groups : list
+        Labels of the groups.
     errors : ndarray of shape (n_groups,)
         E: what standard NMF of the group alone leaves, ‖X_g − W_g H_g‖.
     norms : ndarray of shape (n_groups,)
@@ -34,23 +34,24 @@ class BaselineEstimate(Mapping[str, float]):
 
     def __init__(
         self,
-        groups: list[str],
+        index: Any,
         errors: NDArray[np.float64],
         norms: NDArray[np.float64],
         run_errors: NDArray[np.float64],
     ) -> None:
-        self.groups = groups
+        self._index = index
+        self.groups = index.tolist()
         self.errors = errors
         self.norms = norms
         self.run_errors = run_errors
 
-    def __getitem__(self, group: str) -> float:
+    def __getitem__(self, group: Any) -> float:
         try:
             return float(self.errors[self.groups.index(group)])
         except ValueError:
             raise KeyError(group) from None
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.groups)
 
     def __len__(self) -> int:
@@ -70,14 +71,14 @@ class BaselineEstimate(Mapping[str, float]):
                 "norm": self.norms,
                 "relative_error": self.errors / self.norms,
             },
-            index=pd.Index(self.groups, name="group"),
+            index=self._index,
         )
         if self.run_errors.shape[1] > 1:
             frame["spread"] = self.run_errors.std(axis=1, ddof=1)
         return frame
 
 
-def given(baseline: Any, groups: list[str]) -> list[float] | None:
+def given(baseline: Any, groups: _data.Groups | None) -> list[float] | None:
     """Give baselines that the user states, in the order of the groups; None for a preset."""
     if isinstance(baseline, str):
         return None
@@ -90,11 +91,15 @@ def given(baseline: Any, groups: list[str]) -> list[float] | None:
             raise ValueError("baseline must be 'paper', 'best', 'zero' or one error per group")
         values: list[float] = array.tolist()
         return values
-    by_name = {str(name): float(error) for name, error in baseline.items()}
-    absent = [name for name in groups if name not in by_name]
-    if absent:
-        raise ValueError(f"baseline has no error for group {absent[0]!r}")
-    return [by_name[name] for name in groups]
+    # By label, or by name as files have it.
+    known = {str(key): float(error) for key, error in baseline.items()}
+    names = ["all"] if groups is None else groups.names
+    keys = ["all"] if groups is None else groups.keys()
+    pairs = list(zip(map(str, keys), names, strict=True))
+    for key, name in pairs:
+        if key not in known and name not in known:
+            raise ValueError(f"baseline has no error for group {name!r}")
+    return [known[key] if key in known else known[name] for key, name in pairs]
 
 
 def estimate_baseline(
@@ -139,7 +144,7 @@ def estimate_baseline(
     Returns
     -------
     BaselineEstimate
-        A mapping from the group's name to its error.
+        A mapping from the group's label to its error.
 
     Examples
     --------
@@ -153,8 +158,7 @@ def estimate_baseline(
     index = index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
     groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
-    names = ["all"] if groups is None else groups.names
-    errors = given(baseline, names)
+    errors = given(baseline, groups)
     with listener(verbose, 0) as progress:
         norms, found, runs = _core.estimate_baselines(
             X,
@@ -168,4 +172,7 @@ def estimate_baseline(
             _data.threads(n_jobs),
             progress,
         )
-    return BaselineEstimate(names, np.array(found), np.array(norms), np.array(runs))
+    import pandas as pd
+
+    index = pd.Index(["all"], name="group") if groups is None else groups.to_index()
+    return BaselineEstimate(index, np.array(found), np.array(norms), np.array(runs))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import numpy as np
@@ -14,13 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from fairer_nmf._align import aligned
+from fairer_nmf._groups import MOST_GROUPS, Groups, encode_groups
 
-#: What joins the labels of several sensitive features into the name of an intersection.
-SEPARATOR = " | "
-
-#: The most groups that are taken without being asked for.
-MOST_GROUPS = 100
+__all__ = ["MOST_GROUPS", "Groups", "encode_groups"]
 
 #: Keyword arguments of scikit-learn's validation. Finite and non-negative entries are checked
 #: once, by the library, which names the row and the column.
@@ -35,13 +29,6 @@ VALIDATION: dict[str, Any] = {
 MOST = 2**31 - 1
 #: The most threads; more than any machine has, fewer than would bring one down.
 MOST_THREADS = 1024
-
-
-class Groups(NamedTuple):
-    """Names of the groups in their order, and for every row the number of its group."""
-
-    names: list[str]
-    codes: NDArray[np.int64]
 
 
 def named(X: Any) -> Any:
@@ -125,113 +112,6 @@ def factor(values: Any, name: str = "H") -> NDArray[np.float64] | None:
     if array.ndim != 2:
         raise ValueError(f"{name} is a matrix, found {array.ndim} dimensions")
     return array
-
-
-def encode_groups(
-    sensitive_features: Any, index: Any = None, most: int = MOST_GROUPS
-) -> Groups | None:
-    """Number the groups that labels form; several columns form intersections.
-
-    Labels of pandas are matched with the rows of X by `index`, X's own.
-    """
-    if sensitive_features is None:
-        return None
-    labels = aligned(index, sensitive_features, "sensitive_features")
-    columns = [_encode(column) for column in _columns(labels, index)]
-    if not columns:
-        raise ValueError("sensitive_features has no columns: give one label per row")
-    lengths = {len(column.codes) for column in columns}
-    if len(lengths) > 1:
-        raise ValueError(f"sensitive features differ in length: {sorted(lengths)}")
-    if len(columns) > 1:
-        columns = [Groups([_part(name) for name in names], codes) for names, codes in columns]
-    names, codes = columns[0]
-    for other in columns[1:]:
-        pairs = codes * len(other.names) + other.codes
-        present, codes = np.unique(pairs, return_inverse=True)
-        names = [
-            names[pair // len(other.names)] + SEPARATOR + other.names[pair % len(other.names)]
-            for pair in present.tolist()
-        ]
-    groups = _sorted(names, codes.astype(np.int64, copy=False))
-    if len(groups.names) > most:
-        raise ValueError(
-            f"sensitive_features forms {len(groups.names)} groups of {len(codes)} rows, more than "
-            f"max_groups ({most}): cut numbers into a few intervals (pandas.cut) and merge rare "
-            "labels, or give a larger max_groups"
-        )
-    return groups
-
-
-def _part(label: str) -> str:
-    """Give a label as a part of an intersection's name, quoted (as the program does) at a bar."""
-    if "|" in label or label.startswith('"'):
-        return '"' + label.replace('"', '""') + '"'
-    return label
-
-
-def _columns(labels: Any, index: Any) -> list[Any]:
-    if isinstance(labels, Mapping):
-        return [
-            aligned(index, column, f"sensitive_features[{name!r}]")
-            for name, column in labels.items()
-        ]
-    if hasattr(labels, "columns"):  # pandas, polars
-        return [labels[name] for name in labels.columns]
-    if isinstance(labels, str) or not hasattr(labels, "__len__"):
-        raise TypeError(
-            "sensitive_features must be a list, array, series or frame with one label per row, "
-            f"found {type(labels).__name__}"
-        )
-    if getattr(labels, "ndim", 1) == 1 and hasattr(labels, "dtype"):
-        return [labels]
-    # A list of equal tuples is a table; a ragged list is not.
-    array = labels if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
-    if array.ndim > 2 or array.ndim == 0:
-        raise ValueError(f"sensitive_features has {array.ndim} dimensions, expected 1 or 2")
-    return [array] if array.ndim == 1 else list(array.T)
-
-
-def _encode(column: Any) -> Groups:
-    values = np.asarray(column)
-    if values.ndim != 1:
-        raise ValueError(f"a sensitive feature has {values.ndim} dimensions, expected 1")
-    if np.ma.is_masked(column):
-        raise _no_label(int(np.flatnonzero(np.ma.getmaskarray(column))[0]))
-    if values.dtype.kind == "M" and not np.isnat(values).any():
-        values = np.datetime_as_string(values, unit="auto")
-    if values.dtype.kind in "biuU":
-        present, codes = np.unique(values, return_inverse=True)
-        return Groups([str(label) for label in present.tolist()], codes)
-    # Objects in any mixture, which NumPy cannot sort.
-    numbers: dict[Any, int] = {}
-    codes = np.empty(len(values), dtype=np.int64)
-    for row, label in enumerate(values.tolist()):
-        if _missing(label):
-            raise _no_label(row)
-        codes[row] = numbers.setdefault(label, len(numbers))
-    return Groups([str(label) for label in numbers], codes)
-
-
-def _no_label(row: int) -> ValueError:
-    return ValueError(f"row {row} has no group label: leave the row out or name its group")
-
-
-def _missing(label: Any) -> bool:
-    nan = isinstance(label, float) and label != label
-    return label is None or nan or type(label).__name__ in ("NAType", "NaTType")
-
-
-def _sorted(names: list[str], codes: NDArray[np.int64]) -> Groups:
-    """Order groups as the library does: by number, then by name."""
-
-    def key(name: str) -> tuple[int, int, str]:
-        number = re.fullmatch(r"[+-]?[0-9]{1,18}", name, re.ASCII)
-        return (0, int(name), name) if number else (1, 0, name)
-
-    ordered = sorted(set(names), key=key)
-    position = {name: i for i, name in enumerate(ordered)}
-    return Groups(ordered, np.array([position[name] for name in names], dtype=np.int64)[codes])
 
 
 def count(name: str, value: Any, least: int = 1) -> int:

@@ -69,7 +69,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     components_ : ndarray of shape (n_components, n_features)
         The dictionary H, in the original features: X ≈ ``transform(X) @ components_``.
     groups_ : ndarray of shape (n_groups,)
-        Names of the groups; combinations of several sensitive features are joined by " | ".
+        Labels of the groups, with their type; of several sensitive features their tuples. Of a
+        model from a file: their names, the parts of a combination joined by " | ".
     group_losses_, group_errors_ : ndarray of shape (n_groups,)
         Losses, and relative errors ‖X_g − W_g H‖/‖X_g‖.
     baseline_errors_ : ndarray of shape (n_groups,)
@@ -337,6 +338,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 progress,
             )
         self._set_fitted(model)
+        if groups is not None:
+            self.groups_ = groups.to_array()
         _meaning.pass_on_warnings(model, groups)
         return representation
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Settings:
     """Give the settings of a fit; wrong parameters are refused here or by the library."""
-    names = ["all"] if groups is None else groups.names
-    errors = _baseline.given(estimator.baseline, names)
+    errors = _baseline.given(estimator.baseline, groups)
     preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
     if groups is None and preset in ("paper", "best"):
         preset = "zero"
