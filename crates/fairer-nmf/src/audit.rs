@@ -83,16 +83,10 @@ pub fn evaluate<T: Element>(
 ) -> Result<Evaluation<T>> {
     check_components(data, components)?;
     check_baselines(data, baselines)?;
-    let h = Dictionary::from_components(components);
-    let w = match representation {
-        Some(w) => {
-            check_factor("representation", w, (data.rows(), h.rank))?;
-            let rows = data.groups().iter().flat_map(|g| &g.rows);
-            rows.flat_map(|&row| w.row(row).into_iter().map(|&v| T::from_f64(v))).collect()
-        }
-        None => best_rows(data, &h),
-    };
-    let by_group = errors_by_group(data, &h, &w);
+    if let Some(w) = representation {
+        check_factor("representation", w, (data.rows(), components.nrows()))?;
+    }
+    let (by_group, w) = errors_by_group(data, components, representation);
     let mut row_squared_errors = vec![0.0; data.rows()];
     for (group, errors) in data.groups().iter().zip(&by_group) {
         group.rows.iter().zip(errors).for_each(|(&row, &e)| row_squared_errors[row] = e);
@@ -106,7 +100,7 @@ pub fn evaluate<T: Element>(
         losses: losses.collect(),
         relative_errors,
         row_squared_errors,
-        representation: crate::fit::in_row_order(data, &w, h.rank),
+        representation: crate::fit::in_row_order(data, &w, components.nrows()),
     })
 }
 
@@ -146,27 +140,38 @@ fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
     }
 }
 
-/// The best W for a dictionary, rows in the order of the groups.
-fn best_rows<T: Element>(data: &GroupedData<'_, T>, h: &Dictionary) -> Vec<T> {
-    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
-    let mut w = vec![T::default(); rows * h.rank];
-    pass::run(data, h, RowStep::Update(Update::Nnls), &mut w);
-    w
-}
-
-/// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows.
+/// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows, and W (the best for
+/// H where none is given), rows in the order of the groups.
 fn errors_by_group<T: Element>(
     data: &GroupedData<'_, T>,
-    h: &Dictionary,
-    w: &[T],
-) -> Vec<Vec<f64>> {
-    let mut rest = w;
+    components: ArrayView2<'_, f64>,
+    representation: Option<ArrayView2<'_, f64>>,
+) -> (Vec<Vec<f64>>, Vec<T>) {
+    let (data, unit) = data.in_range();
+    let (h, size) = Dictionary::from_components(components).in_range();
+    let rows = data.groups().iter().flat_map(|g| &g.rows);
+    let mut w: Vec<T> = match representation {
+        Some(w) => {
+            let entry = |&v: &f64| T::from_f64(v * unit / size);
+            rows.flat_map(|&row| w.row(row).into_iter().map(entry)).collect()
+        }
+        None => {
+            let mut w = vec![T::default(); rows.count() * h.rank];
+            pass::run(&data, &h, RowStep::Update(Update::Nnls), &mut w);
+            w
+        }
+    };
+    let mut rest = &w[..];
     let of_group = |(l, group): (usize, &crate::Group)| {
         let (own, tail) = rest.split_at(group.rows.len() * h.rank);
         rest = tail;
-        pass::row_squared_errors(data, l, h, own)
+        let mut errors = pass::row_squared_errors(&data, l, &h, own);
+        errors.iter_mut().for_each(|e| *e /= unit * unit);
+        errors
     };
-    data.groups().iter().enumerate().map(of_group).collect()
+    let by_group = data.groups().iter().enumerate().map(of_group).collect();
+    w.iter_mut().for_each(|v| *v = T::from_f64(v.to_f64() * size / unit));
+    (by_group, w)
 }
 
 /// ‖X_ℓ − W_ℓH‖/N_ℓ from the rows' squared errors; N_ℓ is positive by validation.

@@ -26,6 +26,18 @@ pub enum Baseline {
     Zero,
 }
 
+impl Baseline {
+    /// The same for data times `unit`.
+    pub(crate) fn times(&self, unit: f64) -> Self {
+        match self {
+            Self::Given { errors } => {
+                Self::Given { errors: errors.iter().map(|e| e * unit).collect() }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
 /// How E_ℓ follows from the errors of several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,6 +110,12 @@ pub struct GroupBaseline {
 }
 
 impl GroupBaseline {
+    /// The same for data times `unit`.
+    pub(crate) fn times(&self, unit: f64) -> Self {
+        let run_errors = self.run_errors.iter().map(|e| e * unit).collect();
+        Self { error: self.error * unit, run_errors }
+    }
+
     /// Standard deviation of the runs' errors (divisor T − 1); none with fewer than two runs.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
@@ -181,7 +199,7 @@ fn one_run<T: Element>(
     estimate: &Estimate,
     context: Context<'_>,
 ) -> Option<f64> {
-    let alone = data.only(group);
+    let (alone, unit) = data.only(group).with_usual_norm();
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
     let task = Task {
         scheme: Scheme::standard(estimate.update),
@@ -194,7 +212,7 @@ fn one_run<T: Element>(
         restarts: 1,
     };
     let run = run_once(&alone, rank, &estimate.init, seed, &task);
-    (run.status != Status::Stopped).then(|| run.measured.errors[0])
+    (run.status != Status::Stopped).then(|| run.measured.errors[0] / unit)
 }
 
 fn given<T: Element>(data: &GroupedData<'_, T>, errors: &[f64]) -> Result<Vec<GroupBaseline>> {

@@ -100,6 +100,9 @@ pub struct GroupedData<'a, T> {
     pub(crate) scale: Option<Vec<f64>>,
     /// What a row's random numbers depend on; the row number where absent.
     pub(crate) keys: Option<Vec<u64>>,
+    /// Whether the entries have the size that the fit works with ([`GroupedData::in_own_units`]):
+    /// features of norm 1 have.
+    own_units: bool,
 }
 
 impl<'a, T: Element> GroupedData<'a, T> {
@@ -157,7 +160,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
             return Err(Error::EmptyGroup { group: empty.name.clone() });
         }
         T::check_entries(&matrix)?;
-        let mut data = Self { matrix, groups, scale: None, keys: None };
+        let mut data = Self { matrix, groups, scale: None, keys: None, own_units: false };
         data.measure()?;
         Ok(data)
     }
@@ -176,15 +179,20 @@ impl<'a, T: Element> GroupedData<'a, T> {
     }
 
     /// Scales every feature to unit ℓ2 norm over all rows (the paper's preprocessing) without
-    /// touching the data: the factors are folded into the dictionary. All-zero features keep
-    /// the factor 1.
+    /// touching the data: the factors are folded into the dictionary. Features without an
+    /// entry above 1e-145 keep the factor 1.
     ///
     /// # Errors
     /// A group whose entries all underflow to zero.
     pub fn normalize_features(self) -> Result<Self> {
         let sums = T::column_square_sums(&self);
-        let scale = sums.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 1.0 }).collect();
-        self.with_scale(scale)
+        let scale = sums
+            .iter()
+            .map(|&s| if s >= SMALLEST_SQUARED_NORM { 1.0 / s.sqrt() } else { 1.0 })
+            .collect();
+        let mut data = self.with_scale(scale)?;
+        data.own_units = true;
+        Ok(data)
     }
 
     /// Multiplies column j by `scale[j]`, as remembered from other data.
@@ -203,8 +211,43 @@ impl<'a, T: Element> GroupedData<'a, T> {
             });
         }
         self.scale = Some(scale);
+        self.own_units = false;
         self.measure()?;
         Ok(self)
+    }
+
+    /// The data times `unit`, so that ‖X‖² = n as it is for features of norm 1, which stay as they
+    /// are (`unit` = 1). Everything that fits works on these, so that no constant inside meets the
+    /// units of the user: a multiple of X gives the same errors and losses.
+    pub(crate) fn in_own_units(&self) -> (Self, f64) {
+        // ‖X‖² is positive and normal by validation.
+        let unit = (self.features() as f64 / self.squared_norm()).sqrt();
+        if self.own_units { (self.clone(), 1.0) } else { (self.times(unit), unit) }
+    }
+
+    /// The data times a power of two that brings its largest group near norm 1, and that power:
+    /// every product with them is then the same to the last bit, and none leaves the range of f32.
+    pub(crate) fn in_range(&self) -> (Self, f64) {
+        let largest = self.groups.iter().map(|g| g.squared_norm).fold(0.0, f64::max);
+        let unit = power_of_two(1.0 / largest.sqrt());
+        (self.times(unit), unit)
+    }
+
+    /// The data, times a power of two where it is 16 times smaller or larger than what a fit works
+    /// with, as a group with a norm far from the others' is (a denominator of the multiplicative
+    /// update would then meet its floor); and that power, else 1.
+    pub(crate) fn with_usual_norm(self) -> (Self, f64) {
+        let unit = power_of_two((self.features() as f64 / self.squared_norm()).sqrt());
+        if (0.0625..=16.0).contains(&unit) { (self, 1.0) } else { (self.times(unit), unit) }
+    }
+
+    fn times(&self, unit: f64) -> Self {
+        let mut data = self.clone();
+        let scale = data.scale.get_or_insert_with(|| vec![1.0; self.features()]);
+        scale.iter_mut().for_each(|s| *s *= unit);
+        data.groups.iter_mut().for_each(|g| g.squared_norm *= unit * unit);
+        data.own_units = true;
+        data
     }
 
     /// Makes the random start of a row depend on `keys[row]` instead of the row number, so that
@@ -272,6 +315,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
                 .collect(),
             scale: self.scale.clone(),
             keys: self.keys.clone(),
+            own_units: self.own_units,
         };
         data.measure()?;
         Ok(data)
@@ -284,6 +328,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
             groups: vec![self.groups[group].clone()],
             scale: self.scale.clone(),
             keys: self.keys.clone(),
+            own_units: self.own_units,
         }
     }
 
@@ -303,18 +348,38 @@ impl<'a, T: Element> GroupedData<'a, T> {
     }
 
     fn measure(&mut self) -> Result<()> {
-        let norms = T::group_squared_norms(self);
-        for (group, squared_norm) in self.groups.iter_mut().zip(norms) {
+        for (l, squared_norm) in T::group_squared_norms(self).into_iter().enumerate() {
+            let name = || self.groups[l].name.clone();
             if !squared_norm.is_finite() {
-                return Err(Error::Overflow { group: group.name.clone() });
+                return Err(Error::Overflow { group: name() });
             }
-            if squared_norm <= 0.0 {
-                return Err(Error::ZeroGroup { group: group.name.clone() });
+            if squared_norm < SMALLEST_SQUARED_NORM {
+                return Err(match self.is_zero(l) {
+                    true => Error::ZeroGroup { group: name() },
+                    false => Error::Underflow { group: name() },
+                });
             }
-            group.squared_norm = squared_norm;
+            self.groups[l].squared_norm = squared_norm;
         }
         Ok(())
     }
+
+    /// Whether all entries of a group are zero, before scaling.
+    fn is_zero(&self, group: usize) -> bool {
+        let mut zero = true;
+        for &row in &self.groups[group].rows {
+            self.matrix.for_each_in_row(row, |_, x| zero &= x.to_f64() == 0.0);
+        }
+        zero
+    }
+}
+
+/// Sums of squares below this have lost digits on their way to zero.
+const SMALLEST_SQUARED_NORM: f64 = 1e-290;
+
+/// The power of two next below a positive number.
+pub(crate) fn power_of_two(value: f64) -> f64 {
+    value.log2().floor().exp2()
 }
 
 /// Rows of one partial sum: fixed, so that sums do not depend on the number of threads.

@@ -3,6 +3,7 @@
 //! Both updates, both sparse products and the dictionary's own NNLS problems then run along
 //! contiguous rows of length r.
 
+use crate::data::power_of_two;
 use crate::simd::padded;
 use crate::simd::products::{add_transposed_times, unpad_rows};
 use ndarray::{Array2, ArrayView2};
@@ -20,6 +21,14 @@ impl Dictionary {
         let (rank, features) = components.dim();
         let values = components.t().iter().copied().collect();
         Self { rank, features, values }
+    }
+
+    /// The dictionary times a power of two that brings its largest entry near 1, and that power.
+    pub fn in_range(mut self) -> (Self, f64) {
+        let largest = self.values.iter().copied().fold(0.0, f64::max);
+        let size = if largest > 0.0 { power_of_two(1.0 / largest) } else { 1.0 };
+        self.values.iter_mut().for_each(|v| *v *= size);
+        (self, size)
     }
 
     pub fn to_components(&self) -> Array2<f64> {

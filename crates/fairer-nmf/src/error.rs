@@ -51,6 +51,22 @@ pub enum Error {
         /// Name of the group.
         group: String,
     },
+    /// The entries of a group are too small to be squared.
+    #[error(
+        "the entries of group '{group}' are so small that their squares vanish: multiply the data by a constant"
+    )]
+    Underflow {
+        /// Name of the group.
+        group: String,
+    },
+    /// A result is not a finite number.
+    #[error(
+        "the fit ended in numbers that are not finite ({what}): divide the data by a constant near its largest entry, or use 64-bit numbers"
+    )]
+    NotFinite {
+        /// Which result.
+        what: &'static str,
+    },
     /// The matrix has no rows or no columns.
     #[error("the matrix is {rows} x {columns}: at least one row and one column are needed")]
     EmptyMatrix {

@@ -137,7 +137,10 @@ pub fn estimate_baselines<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    T::baselines(data, rank, seed, baseline, &Context { observer, deadline: None })
+    let (own, unit) = data.in_own_units();
+    let context = Context { observer, deadline: None };
+    let found = T::baselines(&own, rank, seed, &baseline.times(unit), &context)?;
+    Ok(found.iter().map(|b| b.times(1.0 / unit)).collect())
 }
 
 pub(crate) fn fit_with<T: Element>(
@@ -148,6 +151,9 @@ pub(crate) fn fit_with<T: Element>(
 ) -> Result<Fit<T>> {
     parameters.check()?;
     let begin = Instant::now();
+    let given_data = data;
+    let (own, unit) = data.in_own_units();
+    let data = &own;
     // Once the observer has asked to stop, nothing long begins any more.
     let stopped = AtomicBool::new(false);
     let watched = |progress: &Progress<'_>| {
@@ -159,8 +165,13 @@ pub(crate) fn fit_with<T: Element>(
         answer
     };
     let context = Context { observer: &watched, deadline: parameters.stopping.deadline(begin) };
-    let baseline =
-        baselines(data, parameters.rank, parameters.seed, &parameters.baseline, &context)?;
+    let baseline = baselines(
+        data,
+        parameters.rank,
+        parameters.seed,
+        &parameters.baseline.times(unit),
+        &context,
+    )?;
     let baseline_time = begin.elapsed();
     let cut_short = context.is_over() && matches!(parameters.baseline, Baseline::Estimate(_));
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
@@ -196,11 +207,13 @@ pub(crate) fn fit_with<T: Element>(
         restart: 0,
         restarts: 1,
     };
-    let mut best = match given {
+    let (mut best, split) = match given {
         Some(start) => {
-            run::iterate(data, start::given(data, parameters.rank, parameters.seed, start), &task)
+            let (start, split) = start.in_own_units(unit);
+            let begin = start::given(data, parameters.rank, parameters.seed, &start);
+            (run::iterate(data, begin, &task), split)
         }
-        None => restarts::best_of(data, parameters, &task),
+        None => (restarts::best_of(data, parameters, &task), 1.0),
     };
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
@@ -210,8 +223,15 @@ pub(crate) fn fit_with<T: Element>(
         let statistics = pass::run(data, &best.dictionary, rows, &mut best.representation);
         best.measured = measure(data, &statistics, &best.dictionary, &best.representation, &errors);
     }
-    let representation = in_row_order(data, &best.representation, parameters.rank);
-    let mut model = into_model(data, parameters, baseline, best, bound);
+    let representation = in_row_order(data, &best.representation, parameters.rank)
+        .mapv(|v| T::from_f64(v.to_f64() / split));
+    let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
+    let mut model = into_model(given_data, parameters, baseline, best, bound);
+    model.components.mapv_inplace(|v| v * split / unit);
+    model.check_finite()?;
+    if representation.iter().any(|v| !v.to_f64().is_finite()) {
+        return Err(Error::NotFinite { what: "the representation" });
+    }
     if cut_short {
         model.warnings.push(Warning::BaselinesCutShort);
     }

@@ -183,6 +183,22 @@ impl Model {
         &self.groups[largest(&losses)]
     }
 
+    /// Nothing that is not finite leaves the library.
+    pub(crate) fn check_finite(&self) -> Result<()> {
+        let groups =
+            self.groups.iter().flat_map(|g| [g.norm, g.baseline.error, g.relative_error, g.loss]);
+        let what = if self.components.iter().any(|v| !v.is_finite()) {
+            "the components"
+        } else if groups.into_iter().any(|v| !v.is_finite()) {
+            "the losses"
+        } else if self.global_bound.value.is_some_and(|v| !v.is_finite()) {
+            "the bound"
+        } else {
+            return Ok(());
+        };
+        Err(Error::NotFinite { what })
+    }
+
     /// Number of iterations of the kept run.
     #[must_use]
     pub fn iterations(&self) -> usize {
@@ -258,9 +274,10 @@ pub(crate) fn project<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
 ) -> Array2<T> {
-    let h = Dictionary::from_components(components);
+    let (data, unit) = data.in_range();
+    let (h, size) = Dictionary::from_components(components).in_range();
     let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
     let mut w = vec![T::default(); rows * h.rank];
-    pass::run(data, &h, RowStep::Update(Update::Nnls), &mut w);
-    in_row_order(data, &w, h.rank)
+    pass::run(&data, &h, RowStep::Update(Update::Nnls), &mut w);
+    in_row_order(&data, &w, h.rank).mapv(|v| T::from_f64(v.to_f64() * size / unit))
 }

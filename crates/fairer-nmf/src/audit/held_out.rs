@@ -14,8 +14,7 @@
 //! A group of one row has no held-out baseline.
 
 use super::steps::Steps;
-use super::{AuditPart, Evaluation, best_rows, errors_by_group, standard};
-use crate::dictionary::Dictionary;
+use super::{AuditPart, Evaluation, errors_by_group, standard};
 use crate::random::{Purpose, Stream};
 use crate::{Element, Error, GroupedData, Parameters, Result, fit};
 use rayon::prelude::*;
@@ -141,7 +140,5 @@ fn one_fold<T: Element>(
     let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
     let fitted = fit(&rest, parameters, &|_| steps.tell())?;
     steps.go_on()?;
-    let h = Dictionary::from_components(fitted.model.components.view());
-    let w = best_rows(&held, &h);
-    Ok(errors_by_group(&held, &h, &w)[0].iter().sum())
+    Ok(errors_by_group(&held, fitted.model.components.view(), None).0[0].iter().sum())
 }

@@ -115,10 +115,12 @@ pub(super) fn watched<T: Element>(
 ) -> Result<TradeOff> {
     check(data, starts, options)?;
     check_baselines(data, baselines)?;
-    let path = Path { data, baselines, options, steps };
+    let (own, unit) = data.in_own_units();
+    let baselines: Vec<f64> = baselines.iter().map(|e| e * unit).collect();
+    let path = Path { data: &own, baselines: &baselines, options, steps };
     let last = (options.points - 1) as f64;
     let alphas: Vec<f64> = (0..options.points).map(|i| i as f64 / last).collect();
-    let begin: Vec<State> = starts.iter().map(|h| path.project(h.view())).collect();
+    let begin: Vec<State> = starts.iter().map(|h| path.project((h * unit).view())).collect();
     let mut met: Vec<State> = Vec::new();
     let mut run = |begin: &State, alphas: &mut dyn Iterator<Item = f64>| {
         let mut at = begin.clone();
@@ -134,7 +136,11 @@ pub(super) fn watched<T: Element>(
         run(&begin[begin.len() - 1], &mut alphas[alphas.len() - needed..].iter().rev().copied())?;
     }
     met.extend(begin);
-    Ok(TradeOff { points: alphas.iter().map(|&alpha| best(&met, alpha)).collect() })
+    let in_units = |mut point: TradeOffPoint| {
+        point.components.mapv_inplace(|v| v / unit);
+        point
+    };
+    Ok(TradeOff { points: alphas.iter().map(|&alpha| in_units(best(&met, alpha))).collect() })
 }
 
 /// A dictionary with its best W, as the search sees it.

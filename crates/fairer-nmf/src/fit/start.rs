@@ -1,6 +1,6 @@
 //! Where a run begins.
 
-use crate::data::GroupedData;
+use crate::data::{GroupedData, power_of_two};
 use crate::dictionary::Dictionary;
 use crate::pass::RowStep;
 use crate::random::{Purpose, Stream};
@@ -33,6 +33,23 @@ pub struct Start {
 }
 
 impl Start {
+    /// The same for data times `unit`, and the power of two that W has taken from H: H then has the
+    /// size of a random one, as what is constant inside the updates expects.
+    pub(crate) fn in_own_units(&self, unit: f64) -> (Self, f64) {
+        let split = match &self.components {
+            Some(h) if unit != 1.0 => {
+                let mean_square =
+                    h.iter().map(|v| v * unit * (v * unit)).sum::<f64>() / h.len() as f64;
+                // Uniform numbers on [0, 1) have a mean square of 1/3.
+                if mean_square > 0.0 { power_of_two((3.0 * mean_square).sqrt()) } else { 1.0 }
+            }
+            _ => 1.0,
+        };
+        let components = self.components.as_ref().map(|h| h.mapv(|v| v * unit / split));
+        let representation = self.representation.as_ref().map(|w| w * split);
+        (Self { components, representation }, split)
+    }
+
     pub(crate) fn check<T: Element>(&self, data: &GroupedData<'_, T>, rank: usize) -> Result<()> {
         let expected = [
             ("the start's components", &self.components, (rank, data.features())),

@@ -7,4 +7,5 @@ mod model_file;
 mod oracle;
 mod outcome;
 mod synthetic;
+mod units;
 mod validation;
