@@ -7,11 +7,12 @@ use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::{
     Baseline, Element, Estimate, GroupBaseline, Init, Method, Observer, Parameters, Start,
-    Stopping, Update,
+    StartWeights, Stopping, Update,
 };
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::time::Duration;
 
 type GivenGroups<'py> = Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>;
 
@@ -29,6 +30,9 @@ pub struct Settings {
     n_init: usize,
     tolerance: f64,
     max_iterations: usize,
+    time_limit: Option<f64>,
+    start_weights: String,
+    given_weights: Option<Vec<f64>>,
     normalize: bool,
     polish: bool,
     bound: bool,
@@ -51,11 +55,13 @@ impl Settings {
                 "random" => Init::Random,
                 other => return unknown("init", other, "'auto' or 'random'"),
             },
+            start_weights: self.start_weights()?,
             n_init: self.n_init,
             baseline: baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?,
             stopping: Stopping {
                 tolerance: self.tolerance,
                 max_iterations: self.max_iterations,
+                time_limit: self.time_limit()?,
                 ..defaults.stopping
             },
             polish: self.polish,
@@ -67,6 +73,25 @@ impl Settings {
 
     fn method(&self) -> PyResult<Method> {
         method(&self.method, &self.update)
+    }
+
+    fn start_weights(&self) -> PyResult<StartWeights> {
+        Ok(match (&self.given_weights, self.start_weights.as_str()) {
+            (Some(weights), _) => StartWeights::Given { weights: weights.clone() },
+            (None, "even") => StartWeights::Even,
+            (None, "bound") => StartWeights::Bound,
+            (None, other) => {
+                return unknown("start_weights", other, "'even', 'bound' or one weight per group");
+            }
+        })
+    }
+
+    fn time_limit(&self) -> PyResult<Option<Duration>> {
+        let Some(seconds) = self.time_limit else { return Ok(None) };
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(limit) => Ok(Some(limit)),
+            Err(_) => unknown("time_limit", &seconds.to_string(), "seconds, zero or more"),
+        }
     }
 }
 

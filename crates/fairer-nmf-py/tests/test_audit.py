@@ -295,7 +295,7 @@ def test_page_notebook_and_plot(data):
         ({"H": -np.ones((2, 15))}, ValueError, "entries must be finite and not negative"),
         ({"H": np.ones((2, 3))}, ValueError, "components is 2 x 3, expected 2 x 15"),
         ({"W": np.ones((2, 2))}, ValueError, "representation is 2 x 2, expected 120 x 2"),
-        ({"baseline": {"small": 1.0}}, ValueError, "no error for group"),
+        ({"baseline": {"small": 1.0}}, ValueError, "no number for group"),
     ],
 )
 def test_wrong_arguments(arguments, error, sentence, data):

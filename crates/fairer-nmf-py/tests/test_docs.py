@@ -109,3 +109,60 @@ def test_synthetic_data():
     assert np.linalg.matrix_rank(X[groups == "Group 1"]) == 3
     assert np.linalg.matrix_rank(X[groups == "Group 2"]) == 12
     np.testing.assert_array_equal(X, datasets.make_synthetic_2(random_state=1)[0])
+
+
+LITERALS = """
+import numpy as np
+from fairer_nmf import FairerNMF, audit, estimate_baseline
+
+X = np.ones((4, 3))
+FairerNMF(2, method="amm")
+FairerNMF(2, update="fast")
+FairerNMF(2, init="nndvsd")
+FairerNMF(2, baseline="papr")
+FairerNMF(2, normalize="rows")
+FairerNMF(2, start_weights="odd")
+estimate_baseline(X, 2, baseline="papr")
+audit(X, X, sensitive_features=[1, 2, 1, 2], normalize="rows")
+audit(X, X, sensitive_features=[1, 2, 1, 2]).difference(method="x")
+"""
+
+FINE = """
+import numpy as np
+import pandas as pd
+from fairer_nmf import FairerNMF, audit
+
+X = np.ones((4, 3))
+FairerNMF(2, method="am", baseline=[0.1, 0.2], start_weights=np.ones(2), normalize="features")
+FairerNMF(2, baseline={"a": 0.1}, start_weights={"a": 1.0})
+FairerNMF(2, baseline=pd.Series({"a": 0.1}))
+audit(X, X, sensitive_features=[1, 2, 1, 2], baseline="best").difference(method="to_overall")
+"""
+
+
+def test_mistyped_names_fail_in_mypy(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "wrong.py").write_text(LITERALS)
+    (tmp_path / "fine.py").write_text(FINE)
+
+    def check(name):
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", tmp_path, name],
+            capture_output=True, text=True, timeout=600, cwd=tmp_path,
+        )  # fmt: skip
+
+    found = check("wrong.py").stdout
+    lines = {int(line.split(":")[1]) for line in found.splitlines() if line.startswith("wrong.py:")}
+    assert lines == set(range(6, 15)), found
+    fine = check("fine.py")
+    assert fine.returncode == 0, fine.stdout
+
+
+def test_the_package_comes_without_scikit_learn_until_it_is_asked_for():
+    code = "import sys, fairer_nmf._program; print('sklearn' in sys.modules, 'pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+    for name in fairer_nmf.__all__:
+        assert getattr(fairer_nmf, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'FairNMF'"):
+        fairer_nmf.FairNMF

@@ -185,7 +185,7 @@ def test_baselines(data):
     np.testing.assert_array_equal(zero.group_losses_, zero.group_errors_)
     best = estimate_baseline(X, 3, sensitive_features=groups, baseline="best", random_state=0)
     assert (best.errors <= E.errors * 1.0001).all()
-    with pytest.raises(ValueError, match="no error for group 'middle'"):
+    with pytest.raises(ValueError, match="no number for group 'middle'"):
         FairerNMF(3, baseline={"large": 1, "small": 1}).fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match="baseline errors: 2 values for 3 groups"):
         FairerNMF(3, baseline=[1.0, 2.0]).fit(X, sensitive_features=groups)

@@ -16,6 +16,7 @@ def fit_anndata(
     *,
     n_components: int = 10,
     layer: str | None = None,
+    use_raw: bool = False,
     key_added: str = "fairer_nmf",
     **parameters: Any,
 ) -> FairerNMF:
@@ -31,6 +32,8 @@ def fit_anndata(
         Number of topics (gene programmes).
     layer : str, optional
         Layer to factorise instead of `adata.X`.
+    use_raw : bool, default=False
+        Factorise `adata.raw.X` instead, which may have more genes.
     key_added : str, default="fairer_nmf"
         Name of what is written.
     **parameters
@@ -40,7 +43,8 @@ def fit_anndata(
     -------
     FairerNMF
         The fitted estimator. Written are `obsm[key_added]` (cells × topics),
-        `varm[key_added]` (genes × topics) and `uns[key_added]` (groups, losses, parameters).
+        `varm[key_added]` (genes × topics, in the precision of the data; with `use_raw` that of
+        `adata.raw`) and `uns[key_added]` (groups, losses, parameters).
 
     Examples
     --------
@@ -63,6 +67,7 @@ def fit_anndata(
             group_key,
             n_components=n_components,
             layer=layer,
+            use_raw=use_raw,
             key_added=key_added,
             **parameters,
         )
@@ -76,13 +81,18 @@ def fit_anndata(
                 raise ValueError(f"adata.obs has no column {key!r}: it has {list(adata.obs)}")
         groups = adata.obs[keys]
     model = FairerNMF(n_components, **parameters)
-    if layer is not None and layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}: it has {list(adata.layers)}")
-    X = adata.X if layer is None else adata.layers[layer]
-    if hasattr(X, "to_memory"):  # sparse data of a file that is opened in backed mode
-        X = X.to_memory()
-    adata.obsm[key_added] = model.fit_transform(X, sensitive_features=groups)
-    adata.varm[key_added] = model.components_.T
+    X, genes = _matrix(adata, layer, use_raw)
+    try:
+        W = model.fit_transform(X, sensitive_features=groups)
+    except ValueError as error:
+        if not str(error).startswith("Negative values"):
+            raise
+        raise ValueError(
+            f"{error}. Data that scanpy has scaled or regressed are negative: use counts, or their "
+            "logarithms, of a layer (layer=...) or of adata.raw (use_raw=True)"
+        ) from None
+    adata.obsm[key_added] = W
+    genes.varm[key_added] = model.components_.T.astype(W.dtype)
     adata.uns[key_added] = {
         "group_key": np.array([] if groups is None else keys, dtype=str),
         "groups": np.array(model._model.groups),
@@ -94,3 +104,17 @@ def fit_anndata(
         "method": model.method,
     }
     return model
+
+
+def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any]:
+    """Give cells × genes, and who keeps the tables of these genes."""
+    if use_raw and layer is not None:
+        raise ValueError(f"use_raw and layer={layer!r} name two matrices: give one of them")
+    if use_raw and adata.raw is None:
+        raise ValueError("adata.raw is None: it is set by adata.raw = adata, before scaling")
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}: it has {list(adata.layers)}")
+    genes = adata.raw if use_raw else adata
+    X = genes.X if layer is None else adata.layers[layer]
+    # Sparse data of a file that is opened in backed mode.
+    return (X.to_memory() if hasattr(X, "to_memory") else X), genes

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _core, _data
+from fairer_nmf import _baseline, _core, _data, _dictionary
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._frame import GroupTable
+from fairer_nmf._messages import in_names_of
 from fairer_nmf._page import Pages, Subject
+from fairer_nmf._types import Normalize
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairer_nmf._types import Baseline
 
 
 class Audit(GroupTable, Pages):
@@ -127,9 +131,9 @@ def audit(
     sensitive_features: Any,
     control_features: Any = None,
     W: Any = None,
-    baseline: Any = "paper",
+    baseline: Baseline = "paper",
     baseline_runs: int = 5,
-    normalize: str | None = None,
+    normalize: Normalize | Literal["auto"] = "auto",
     draws: int = 0,
     level: float = 0.95,
     max_groups: int = _data.MOST_GROUPS,
@@ -142,8 +146,9 @@ def audit(
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Non-negative data.
-    H : array-like of shape (n_components, n_features)
-        The dictionary, in the original features: `components_` of this or any other library.
+    H : array-like of shape (n_components, n_features), or a fitted model
+        The dictionary, in the original features, of this or any other library; or a model that
+        has one: `components_` (NMF, LDA), `cluster_centers_` (KMeans), `get_topics()` (gensim).
     sensitive_features : array-like or frame
         One label per row; a frame of several columns forms intersections. Where X and the
         labels (or W) are of pandas, rows are matched by their index.
@@ -156,8 +161,10 @@ def audit(
         As for :class:`FairerNMF`.
     baseline_runs : int, default=5
         Runs per group behind the baseline.
-    normalize : {"features"} or None, default=None
-        Measure errors with every feature scaled to unit norm over all rows.
+    normalize : {"auto", "features"} or None, default="auto"
+        "features" measures errors with every feature scaled to unit norm over all rows, None
+        without scaling. "auto" does as the fit did where `H` is a :class:`FairerNMF`, and
+        otherwise scales nothing.
     draws : int, default=0
         Bootstrap draws behind intervals of every group's error and loss, with the dictionary
         fixed; 0 leaves the intervals out of `by_group`.
@@ -182,7 +189,7 @@ def audit(
     >>> from fairer_nmf.datasets import make_synthetic_1
     >>> X, groups = make_synthetic_1(random_state=0)
     >>> standard = NMF(n_components=4, init="nndsvda", random_state=0).fit(X)
-    >>> result = audit(X, H=standard.components_, sensitive_features=groups)
+    >>> result = audit(X, standard, sensitive_features=groups)
     >>> result.by_group["rows"].to_dict()
     {'High rank': 500, 'Low rank': 500}
     >>> result.worst_group
@@ -192,10 +199,9 @@ def audit(
 
     feature_names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
-    H = _data.factor(_data.in_order_of(feature_names, H))
+    normalize = _dictionary.scaling(normalize, H)
+    H = _dictionary.of(H, feature_names, X.shape[1])
     W = _data.factor(aligned(index, W, "W"), "W")
-    if H is None:
-        raise TypeError("H is the dictionary: give the components of a model")
     groups = _data.encode_groups(
         sensitive_features, index, _data.count("max_groups", max_groups), control_features
     )
@@ -221,17 +227,18 @@ def audit(
         "seed": _data.seed(random_state),
         "threads": _data.threads(n_jobs),
     }
-    _, errors, runs = _core.estimate_baselines(
-        X,
-        groups,
-        len(H),
-        settings["baseline"],
-        settings["baseline_runs"],
-        _baseline.given(baseline, groups),
-        settings["normalize"],
-        settings["seed"],
-        settings["threads"],
-    )
+    with in_names_of(feature_names):
+        _, errors, runs = _core.estimate_baselines(
+            X,
+            groups,
+            len(H),
+            settings["baseline"],
+            settings["baseline_runs"],
+            _baseline.given("baseline", baseline, groups),
+            settings["normalize"],
+            settings["seed"],
+            settings["threads"],
+        )
     _warn_of_small_groups(groups, len(H))
     settings["baselines"] = errors
     settings["baseline_runs"] = len(runs[0])

@@ -11,7 +11,9 @@ from sklearn.utils import check_array
 
 from fairer_nmf import _core, _data
 from fairer_nmf._align import index_of
+from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
+from fairer_nmf._types import BaselineName, Normalize
 
 
 class BaselineEstimate(Mapping[Any, float]):
@@ -78,27 +80,27 @@ class BaselineEstimate(Mapping[Any, float]):
         return frame
 
 
-def given(baseline: Any, groups: _data.Groups | None) -> list[float] | None:
-    """Give baselines that the user states, in the order of the groups; None for a preset."""
-    if isinstance(baseline, str):
+def given(what: str, values: Any, groups: _data.Groups | None) -> list[float] | None:
+    """Give numbers that the user states, in the order of the groups; None for a preset's name."""
+    if isinstance(values, str):
         return None
-    if hasattr(baseline, "to_dict"):  # a pandas Series
-        baseline = baseline.to_dict()
-    if not isinstance(baseline, Mapping):
-        _data.refuse_mask("baseline", baseline)
-        array = np.asarray(baseline, dtype=np.float64)
+    if hasattr(values, "to_dict"):  # a pandas Series
+        values = values.to_dict()
+    if not isinstance(values, Mapping):
+        _data.refuse_mask(what, values)
+        array = np.asarray(values, dtype=np.float64)
         if array.ndim != 1:
-            raise ValueError("baseline must be 'paper', 'best', 'zero' or one error per group")
-        values: list[float] = array.tolist()
-        return values
+            raise ValueError(f"{what} must be a name or one number per group")
+        numbers: list[float] = array.tolist()
+        return numbers
     # By label, or by name as files have it.
-    known = {str(key): float(error) for key, error in baseline.items()}
+    known = {str(key): float(value) for key, value in values.items()}
     names = ["all"] if groups is None else groups.names
     keys = ["all"] if groups is None else groups.keys()
     pairs = list(zip(map(str, keys), names, strict=True))
     for key, name in pairs:
         if key not in known and name not in known:
-            raise ValueError(f"baseline has no error for group {name!r}")
+            raise ValueError(f"{what} has no number for group {name!r}")
     return [known[key] if key in known else known[name] for key, name in pairs]
 
 
@@ -107,9 +109,9 @@ def estimate_baseline(
     n_components: int,
     *,
     sensitive_features: Any = None,
-    baseline: str = "paper",
+    baseline: BaselineName = "paper",
     baseline_runs: int = 5,
-    normalize: str | None = None,
+    normalize: Normalize = None,
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -155,11 +157,11 @@ def estimate_baseline(
     >>> list(E), E["Low rank"] < E["High rank"]
     (['High rank', 'Low rank'], True)
     """
-    index = index_of(X)
+    names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
     groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
-    errors = given(baseline, groups)
-    with listener(verbose, 0) as progress:
+    errors = given("baseline", baseline, groups)
+    with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(
             X,
             groups,

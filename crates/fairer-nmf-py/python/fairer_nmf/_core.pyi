@@ -25,6 +25,9 @@ class Settings(TypedDict):
     n_init: int
     tolerance: float
     max_iterations: int
+    time_limit: float | None
+    start_weights: str
+    given_weights: list[float] | None
     normalize: bool
     polish: bool
     bound: bool
@@ -157,6 +160,7 @@ def audit_json(
     representation: NDArray[np.float64] | None,
     settings: PageSettings,
 ) -> str: ...
+def program(arguments: Sequence[str]) -> int: ...
 def heart_disease_csv() -> str: ...
 def synthetic(number: int, seed: int) -> tuple[NDArray[np.float64], list[str]]: ...
 def _data_pointer(x: Any) -> int: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairer_nmf import _core, _data, _meaning
 from fairer_nmf._align import aligned, index_of
+from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
+from fairer_nmf._types import Init, Method, Normalize, Update
+
+if TYPE_CHECKING:
+    from fairer_nmf._types import Baseline, Weights
 
 
 class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,6 +39,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The update of both factors when the method is "standard"; otherwise the method's own.
     init : {"auto", "random"}, default="auto"
         The start. `fit` also takes a start of your own as `W` and `H`.
+    start_weights : {"even", "bound"}, array-like or mapping, default="even"
+        The weights of the groups that a run of the method "am" begins with: even, those of the
+        lower bound (the mixture of groups that is hardest to serve), or one per group, in the
+        order of `groups_` or by label.
     baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
         Where the E_g come from: the mean of `baseline_runs` runs of multiplicative updates, the
         lowest of as many tight runs of HALS, zero (the loss is then the relative error), one
@@ -48,6 +57,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         as standing still.
     max_iter : int, default=10000
         Iterations at the most.
+    time_limit : float, optional
+        Seconds at the most, baselines included; looked at once an iteration.
     normalize : {"features"} or None, default=None
         "features" scales every feature to unit norm over the rows of the fit, the paper's
         preprocessing and the default of the program `fairer-nmf`. Here the default takes the
@@ -55,6 +66,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         know, and scaling is a step they choose. The data are not copied; the factors are
         remembered and applied to new rows. `components_` and `inverse_transform` always speak of
         the original features; errors and losses are those of the scaled ones.
+    bound : bool, default=True
+        Compute `global_bound_`, which takes time of its own on wide data.
     max_groups : int, default=100
         The most groups that a fit takes, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
@@ -79,12 +92,14 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ‖X_g‖.
     worst_loss_ : float
         The largest loss.
+    reconstruction_err_ : float
+        ‖X − WH‖ over all rows; of the scaled features where `normalize` scales them.
     step_gap_ : float or None
         How far the last dictionary step was from its own optimum at the most, in units of loss;
         for the method "am".
     global_bound_ : float or None
         No model with as many topics has a worst loss below this, where it could be computed.
-        Plain NMF does not compute it.
+        Plain NMF does not compute it, nor does ``bound=False``.
     n_iter_ : int
         Iterations of the kept run.
     history_ : ndarray of shape (n_iter_, n_groups)
@@ -115,15 +130,18 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self,
         n_components: int = 2,
         *,
-        method: str = "am",
-        update: str = "auto",
-        init: str = "auto",
-        baseline: Any = "paper",
+        method: Method = "am",
+        update: Update = "auto",
+        init: Init = "auto",
+        start_weights: Weights = "even",
+        baseline: Baseline = "paper",
         baseline_runs: int = 5,
         n_init: int = 4,
         tol: float = 1e-5,
         max_iter: int = 10_000,
-        normalize: str | None = None,
+        time_limit: float | None = None,
+        normalize: Normalize = None,
+        bound: bool = True,
         max_groups: int = _data.MOST_GROUPS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -133,12 +151,15 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.method = method
         self.update = update
         self.init = init
+        self.start_weights = start_weights
         self.baseline = baseline
         self.baseline_runs = baseline_runs
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.normalize = normalize
+        self.bound = bound
         self.max_groups = max_groups
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -204,7 +225,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         X = validate_data(self, _data.named(X), reset=False, **_data.VALIDATION)
-        return self._model.transform(_data.native(X), _data.threads(self.n_jobs))
+        with in_names_of(getattr(self, "feature_names_in_", None)):
+            return self._model.transform(_data.native(X), _data.threads(self.n_jobs))
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Give the rows that coordinates stand for, in the original features.
@@ -262,28 +284,13 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             sensitive_features, index, _data.count("max_groups", self.max_groups)
         )
         shares = [0.0]
-        if groups is None and self._model.groups != ["all"]:
-            raise ValueError(
-                "the model was fitted with groups, so that its score is minus the largest of their "
-                "losses: give sensitive_features. cross_val_score and searches pass them on after "
-                "sklearn.set_config(enable_metadata_routing=True), as "
-                "cross_val_score(..., params={'sensitive_features': groups}) and "
-                "search.fit(X, sensitive_features=groups)"
-            )
-        if groups is not None:
-            known = dict(zip(self._model.groups, self.baseline_errors_ / self.group_norms_))
-            unseen = [name for name in groups.names if name not in known]
-            if unseen:
-                raise ValueError(
-                    f"group {unseen[0]!r} was not in the fit: its baseline is unknown. In "
-                    "cross-validation every fold needs every group: "
-                    "cv=list(StratifiedKFold(5).split(X, groups))"
-                )
-            shares = [known[name] for name in groups.names]
+        if groups is not None or self._model.groups != ["all"]:
+            shares = _meaning.baseline_shares(self._model, groups)
         threads = _data.threads(self.n_jobs)
-        _, _, losses, _ = _core.evaluate(
-            X, groups, self.components_, None, shares, True, False, self._model.scale, threads
-        )
+        with in_names_of(getattr(self, "feature_names_in_", None)):
+            _, _, losses, _ = _core.evaluate(
+                X, groups, self.components_, None, shares, True, False, self._model.scale, threads
+            )
         return -max(losses)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -328,12 +335,13 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         settings = self._settings(groups)
         if groups is None and settings["method"] in ("am", "mu"):
             _meaning.warn_of_no_groups(settings["method"], y)
-        with listener(self.verbose, settings["max_iterations"]) as progress:
+        names = getattr(self, "feature_names_in_", None)
+        with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             model, representation = _core.fit(
                 X,
                 groups,
                 settings,
-                _data.factor(_data.in_order_of(getattr(self, "feature_names_in_", None), H)),
+                _data.factor(_data.in_order_of(names, H)),
                 _data.factor(aligned(index, W, "W"), "W"),
                 progress,
             )
@@ -356,6 +364,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.group_norms_ = model.norms
         self.baseline_errors_ = model.baseline_errors
         self.worst_loss_ = model.worst_loss
+        self.reconstruction_err_ = float(np.linalg.norm(model.relative_errors * model.norms))
         self.step_gap_ = model.step_gap
         self.global_bound_ = model.global_bound
         self.n_iter_ = model.iterations

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Settings:
     """Give the settings of a fit; wrong parameters are refused here or by the library."""
-    errors = _baseline.given(estimator.baseline, groups)
+    errors = _baseline.given("baseline", estimator.baseline, groups)
+    weights = _baseline.given("start_weights", estimator.start_weights, groups)
+    limit = estimator.time_limit
     preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
     if groups is None and preset in ("paper", "best"):
         preset = "zero"
@@ -32,13 +34,37 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "n_init": _data.count("n_init", estimator.n_init),
         "tolerance": _data.number("tol", estimator.tol),
         "max_iterations": _data.count("max_iter", estimator.max_iter),
+        "time_limit": None if limit is None else _data.number("time_limit", limit),
+        "start_weights": str(estimator.start_weights) if weights is None else "",
+        "given_weights": weights,
         "normalize": _data.scaled(estimator.normalize),
         "polish": True,
-        "bound": groups is not None,
+        "bound": groups is not None and bool(estimator.bound),
         "seed": _data.seed(estimator.random_state),
         "threads": _data.threads(estimator.n_jobs),
         "feature_names": None if feature_names is None else list(map(str, feature_names)),
     }
+
+
+def baseline_shares(model: _core.Model, groups: _data.Groups | None) -> list[float]:
+    """Give the fit's baselines of groups, as shares of their norms, for a score on other data."""
+    if groups is None:
+        raise ValueError(
+            "the model was fitted with groups, so that its score is minus the largest of their "
+            "losses: give sensitive_features. cross_val_score and searches pass them on after "
+            "sklearn.set_config(enable_metadata_routing=True), as "
+            "cross_val_score(..., params={'sensitive_features': groups}) and "
+            "search.fit(X, sensitive_features=groups)"
+        )
+    shares = (model.baseline_errors / model.norms).tolist()
+    known = dict(zip(model.groups, shares, strict=True))
+    unseen = [name for name in groups.names if name not in known]
+    if unseen:
+        raise ValueError(
+            f"group {unseen[0]!r} was not in the fit: its baseline is unknown. In cross-validation "
+            "every fold needs every group: cv=list(StratifiedKFold(5).split(X, groups))"
+        )
+    return [known[name] for name in groups.names]
 
 
 def warn_of_no_groups(method: str, y: Any) -> None:
@@ -82,9 +108,18 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
         "n_init": kept["n_init"],
         "tol": kept["stopping"]["tolerance"],
         "max_iter": kept["stopping"]["max_iterations"],
+        "bound": kept["bound"] or model.groups == ["all"],
         "normalize": None if model.scale is None else "features",
         "random_state": kept["seed"],
     }
+    weights = kept["start_weights"]
+    if weights["from"] == "given":
+        arguments["start_weights"] = dict(zip(model.groups, weights["weights"], strict=True))
+    else:
+        arguments["start_weights"] = weights["from"]
+    limit = kept["stopping"]["time_limit"]
+    if limit is not None:
+        arguments["time_limit"] = limit["secs"] + limit["nanos"] / 1e9
     if baseline["kind"] == "given":
         arguments["baseline"] = dict(zip(model.groups, baseline["errors"]))
     elif baseline["kind"] == "estimate":
