@@ -271,7 +271,7 @@ fn command() -> String {
         true => word,
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = crate::arguments().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = words.map(|word| quoted(without_folder(&word)));
     std::iter::once("fairer-nmf".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

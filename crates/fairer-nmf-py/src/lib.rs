@@ -9,6 +9,7 @@ mod datasets;
 mod errors;
 mod fit;
 mod model;
+mod program;
 mod report;
 mod run;
 
@@ -26,6 +27,8 @@ mod _core {
     use super::fit::{estimate_baselines, fit};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::program::program;
     #[pymodule_export]
     use super::report::{audit_charts, audit_json, audit_page};
     use super::*;

@@ -7,14 +7,19 @@ is not, these tests fail: parity that nobody checked is not parity.
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairer_nmf import FairerNMF
+import fairer_nmf
+from fairer_nmf import FairerNMF, sweep
 from fairer_nmf.datasets import make_synthetic_2
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -89,3 +94,80 @@ def test_the_program_reads_what_python_saved(table, tmp_path):
     model.save(file)
     run("transform", path, "--drop", "group", "--model", file, "--output", output)
     np.testing.assert_allclose(np.load(output), model.transform(frame), rtol=1e-9, atol=1e-12)
+
+
+def test_a_sweep_is_the_programs(table, tmp_path):
+    frame, groups, path = table
+    file = tmp_path / "sweep.json"
+    run(
+        "sweep", path, "--group-by", "group", "--ranks", "2,4", "--trials", 2, "--normalize", "none",
+        "--n-init", 2, "--tol", 1e-4, "--seed", 5, "--json", file, "--quiet",
+    )  # fmt: skip
+    theirs = pd.DataFrame(json.loads(file.read_text())["records"])
+    labels = pd.Series(groups, name="group")
+    ours = sweep(
+        frame, [2, 4], sensitive_features=labels, trials=2, n_init=2, tol=1e-4, random_state=5
+    )
+    keys = ["method", "rank", "trial", "group"]
+    mine, others = (t.sort_values(keys).reset_index(drop=True) for t in (ours.records, theirs))
+    assert (mine[[*keys, "seed", "rows", "status", "iterations"]] == others[
+        [*keys, "seed", "rows", "status", "iterations"]
+    ]).all(axis=None)  # fmt: skip
+    for column in ("norm", "baseline_error", "relative_error", "loss", "worst_loss"):
+        np.testing.assert_allclose(mine[column], others[column], rtol=1e-9, atol=1e-12)
+    means = theirs.groupby(["method", "rank", "group"])["loss"].mean()
+    assert ours.worst_loss.loc[4, "am"] == pytest.approx(means["am"][4].max())
+    assert ours.smallest_rank(means["am"][4].max() + 1e-9) == 4
+    assert ours.smallest_rank(-1.0) is None
+
+
+def test_pip_installs_the_program(tmp_path):
+    """The command beside the interpreter is the program itself, with its exit codes."""
+    command = shutil.which("fairer-nmf", path=os.path.dirname(sys.executable))
+    assert command, "pip install . puts fairer-nmf beside python"
+
+    def typed(*arguments, program=command):
+        return subprocess.run(
+            [program, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=tmp_path
+        )
+
+    version = typed("--version")
+    assert version.stdout.split() == ["fairer-nmf", fairer_nmf.__version__] and version.returncode == 0
+    table = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.random((30, 4)), columns=list("abcd")).assign(g=["x", "y"] * 15).to_csv(
+        table, index=False
+    )
+    arguments = ("fit", "t.csv", "--group-by", "g", "--rank", 2, "--json", "-")
+    theirs, ours = typed(*arguments, program=PROGRAM), typed(*arguments)
+    assert ours.returncode == theirs.returncode == 0, ours.stderr
+
+    def without_times(text):
+        return re.sub(r'"(seconds|.*_seconds)": [0-9.e-]+', "", text)
+
+    assert without_times(ours.stdout) == without_times(theirs.stdout)
+    wrong = typed("fit", "absent.csv", "--rank", 2)
+    assert wrong.returncode == 2 and "absent.csv" in wrong.stderr
+    assert typed("fit").returncode == 2
+    # A page says what was typed, not what Python was called with.
+    done = typed(*arguments[:-2], "--report", "r.html", "--draws", 0, "--permutations", 0, "--folds", 0)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "r.html").read_text()
+    assert "fairer-nmf fit t.csv --group-by g --rank 2" in page and "python" not in page.lower()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_ends_the_installed_program(tmp_path):
+    command = shutil.which("fairer-nmf", path=os.path.dirname(sys.executable))
+    X = np.random.default_rng(0).random((2000, 60))
+    np.save(tmp_path / "X.npy", X)
+    (tmp_path / "g.txt").write_text("\n".join(["a", "b"] * 1000))
+    process = subprocess.Popen(
+        [command, "fit", "X.npy", "--groups", "g.txt", "--rank", "20", "--tol", "0", "--quiet",
+         "--max-iter", "4000000000", "--no-compare", "--model", "m.safetensors"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and "stopped" in said.lower()

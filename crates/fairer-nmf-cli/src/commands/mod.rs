@@ -59,7 +59,7 @@ enum Command {
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> Result<(), Failure> {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(crate::arguments());
     progress::listen()?;
     match cli.command {
         Command::Demo(args) => on_threads(&args.run, || demo::run(&args)),

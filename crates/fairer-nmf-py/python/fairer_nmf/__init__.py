@@ -15,20 +15,57 @@ Examples
 ((297, 3), ['female', 'male'])
 """
 
-from fairer_nmf import datasets
-from fairer_nmf._anndata import fit_anndata
-from fairer_nmf._audit import Audit, audit
-from fairer_nmf._baseline import BaselineEstimate, estimate_baseline
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from fairer_nmf._core import __version__
-from fairer_nmf._estimator import FairerNMF
+
+if TYPE_CHECKING:
+    from fairer_nmf import datasets
+    from fairer_nmf._anndata import fit_anndata
+    from fairer_nmf._audit import Audit, audit
+    from fairer_nmf._baseline import BaselineEstimate, estimate_baseline
+    from fairer_nmf._estimator import FairerNMF
+    from fairer_nmf._sweep import Sweep, sweep
 
 __all__ = [
     "Audit",
     "BaselineEstimate",
     "FairerNMF",
+    "Sweep",
     "__version__",
     "audit",
     "datasets",
     "estimate_baseline",
     "fit_anndata",
+    "sweep",
 ]
+
+# Where names live. They are imported when they are asked for, so that the program, which is a part
+# of this package, does not wait for scikit-learn.
+_HOMES = {
+    "Audit": "_audit",
+    "BaselineEstimate": "_baseline",
+    "FairerNMF": "_estimator",
+    "Sweep": "_sweep",
+    "audit": "_audit",
+    "estimate_baseline": "_baseline",
+    "fit_anndata": "_anndata",
+    "sweep": "_sweep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("fairer_nmf.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fairer_nmf' has no attribute {name!r}")
+    item = getattr(importlib.import_module(f"fairer_nmf.{_HOMES[name]}"), name)
+    globals()[name] = item
+    return item
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any
@@ -71,3 +72,14 @@ class Progress:
         self._stage, self._last = title, now
         loss = "" if worst_loss != worst_loss else f", worst loss {worst_loss:.4f}"
         print(f"{title}: {done} of at most {total}{loss}", file=sys.stderr, flush=True)
+
+
+def counted(jobs: list[Any], verbose: int, title: str) -> Iterator[Any]:
+    """Give one job after the other, and show how many are done."""
+    with listener(verbose, len(jobs)) as progress:
+        for done, job in enumerate(jobs):
+            if progress is not None:
+                progress(title, 0, 1, done, len(jobs), float("nan"))
+            yield job
+        if progress is not None:
+            progress(title, 0, 1, len(jobs), len(jobs), float("nan"))
