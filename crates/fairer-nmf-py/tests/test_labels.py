@@ -167,3 +167,18 @@ def test_names_of_features():
     assert _data.encode_groups(pl.Series(sex)).to_index().name == "group"
     bare = _data.encode_groups(np.array([sex, sex]).T).to_index()
     assert list(bare.names) == ["sensitive_feature_0", "sensitive_feature_1"]
+
+
+def test_an_audit_can_be_handed_on_without_the_data(data):
+    X, groups = data
+    whole = audit(X, X[:2], sensitive_features=groups, baseline="zero")
+    assert X[50].tobytes() in pickle.dumps(whole)
+    bare = pickle.loads(pickle.dumps(whole.without_data()))
+    content = pickle.dumps(bare)
+    assert X[50].tobytes() not in content and len(content) < 5000
+    pd.testing.assert_frame_equal(bare.by_group, whole.by_group)
+    assert repr(bare) == repr(whole) and bare.difference().equals(whole.difference())
+    report = getattr(bare, "report", None) or bare.to_html
+    with pytest.raises(ValueError, match=r"made without_data\(\)"):
+        report()
+    assert len(whole.representation) == len(X)

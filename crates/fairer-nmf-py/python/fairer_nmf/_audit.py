@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import html
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairer_nmf._types import Baseline
+
+
+class _Gone:
+    """Stands for data that were left out."""
+
+    def __iter__(self) -> Any:
+        raise ValueError("this audit was made without_data(): audit the data again for a report")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # pickle and copy ask
+            raise AttributeError(name)
+        return self.__iter__()
 
 
 class Audit(GroupTable, Pages):
@@ -74,6 +87,16 @@ class Audit(GroupTable, Pages):
         norms = self.by_group["norm"].to_numpy(dtype=np.float64)
         errors = self.by_group["relative_error"].to_numpy(dtype=np.float64) * norms
         return float(np.linalg.norm(errors) / np.linalg.norm(norms))
+
+    def without_data(self) -> Audit:
+        """Give the same tables without the data, to be pickled and handed on; no report is left.
+
+        The representation, which has a row per sample, is left out too.
+        """
+        bare = copy.copy(self)
+        bare.representation = self.representation[:0]
+        bare._subject = cast(Any, _Gone())
+        return bare
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table with the groups as its first column."""
