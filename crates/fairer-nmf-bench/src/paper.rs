@@ -1,7 +1,7 @@
 //! The paper's four data sets, from the folder that holds them.
 
 use fairer_nmf::{Csr, GroupedData, Indices, Matrix};
-use fairer_nmf_cli::input::{self, Dataset, DenseMatrix, DenseView, GroupsSource, ReadOptions};
+use fairer_nmf_io::{self as io, Dataset, DenseMatrix, DenseView, GroupsSource, ReadOptions};
 
 /// What a measurement ends with when it cannot go on.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -52,7 +52,7 @@ impl Set {
     pub fn read(&self, shared: &str) -> Result<Dataset, Failure> {
         let groups = format!("{shared}/data/{}", self.groups).parse::<GroupsSource>()?;
         let options = ReadOptions { groups: Some(groups), ..ReadOptions::default() };
-        Ok(input::read(&format!("{shared}/data/{}", self.matrix), &options)?)
+        Ok(io::read(&format!("{shared}/data/{}", self.matrix), &options)?)
     }
 }
 
@@ -63,10 +63,10 @@ impl Set {
 pub fn grouped(dataset: &Dataset) -> Result<GroupedData<'_, f64>, Failure> {
     let labels = dataset.labels.as_ref().ok_or("no groups")?;
     let matrix: Matrix<'_, f64> = match &dataset.matrix {
-        input::Matrix::Sparse(x) => {
+        io::Matrix::Sparse(x) => {
             Csr::new(x.cols, &x.indptr, Indices::I32(&x.indices), &x.values)?.into()
         }
-        input::Matrix::Dense(x) => dense(x)?.into(),
+        io::Matrix::Dense(x) => dense(x)?.into(),
     };
     Ok(GroupedData::new(matrix, labels)?)
 }

@@ -9,9 +9,9 @@ use fairer_nmf::{
 use ndarray::ArrayView2;
 
 use crate::args::AuditArgs;
-use crate::failure::Failure;
 use crate::fitting;
 use crate::progress::{self, Bar};
+use fairer_nmf_io::Failure;
 
 /// A dictionary's audit, and those of what it is compared with.
 pub(crate) struct Audits {

@@ -7,9 +7,9 @@ use fairer_nmf::{
     Update, Warning, estimate_baselines, fit,
 };
 
-use crate::failure::Failure;
 use crate::progress::{self, Bar};
 use crate::report::Timed;
+use fairer_nmf_io::Failure;
 
 /// A fit and what it is compared with.
 pub(crate) struct Compared<T> {

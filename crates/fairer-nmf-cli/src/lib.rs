@@ -1,18 +1,15 @@
 //! The program `fairer-nmf`: from a data file to a fair factorisation, in one command.
 //!
-//! What was typed (`args`, `commands`) becomes what it means (`meaning`); [`input`] turns files
+//! What was typed (`args`, `commands`) becomes what it means (`meaning`); `fairer-nmf-io` turns files
 //! into matrices, names and group labels; the library `fairer-nmf` does the work; `outcome` and
 //! `export` say what came out.
 
 mod args;
 mod auditing;
 mod commands;
-mod components;
 mod export;
-mod failure;
 mod features;
 mod fitting;
-pub mod input;
 mod load;
 mod meaning;
 mod outcome;
@@ -21,7 +18,6 @@ mod pages;
 mod progress;
 mod publish;
 mod report;
-mod reproduce;
 mod terminal;
 
 use std::ffi::OsString;
@@ -42,7 +38,7 @@ pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = ARGUMENTS.set(arguments.into_iter().collect());
     match commands::run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => terminal::report(&failure),
     }
 }
 

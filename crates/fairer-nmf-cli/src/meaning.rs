@@ -10,12 +10,12 @@ use crate::args::{
     MissingName, NormName, Normalize, PrecisionName, PresetName, SolverArgs, StartWeightsName,
     TextArgs, UpdateName,
 };
-use crate::failure::Failure;
-use crate::input::{
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Scaling;
+use fairer_nmf_io::{
     Dataset, DocumentFrequency, Format, GroupsSource, Missing, Norm, Precision, ReadOptions,
     StopWords, TextOptions, closest_name, read_names,
 };
-use crate::load::Scaling;
 
 /// How to read the data.
 pub(crate) fn read_options(

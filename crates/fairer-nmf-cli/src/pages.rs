@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fairer_nmf_report::{Report, charts, render_html};
+use fairer_nmf_report::{CHART_FORMATS, Report, chart_files, charts, render_html};
 
-use crate::failure::Failure;
-use crate::outputs::{self, Output};
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
 
 /// The page and the charts that were asked for.
 pub(crate) struct Pages {
@@ -107,11 +107,14 @@ impl Folder {
     /// Every chart in all formats; what the folder is called.
     fn write(self, charts: &[(String, String)]) -> Result<String, Failure> {
         for (stem, svg) in charts {
-            write_chart(&self.path, "--charts", stem, svg, self.force)?;
+            let failed = |e| Failure::failed(format!("cannot draw {stem}: {e}"));
+            for (ending, content) in chart_files(svg).map_err(failed)? {
+                let path = self.path.join(format!("{stem}.{ending}")).display().to_string();
+                Output::claim("--charts", &path, self.force)?.write(&content)?;
+            }
         }
         let count = charts.len();
-        let formats = if cfg!(feature = "png") { "SVG and PNG" } else { "SVG" };
-        Ok(format!("{} ({count} charts as {formats})", self.shown))
+        Ok(format!("{} ({count} charts as {CHART_FORMATS})", self.shown))
     }
 }
 
@@ -130,33 +133,7 @@ fn holds_anything(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| !hidden(&entry)))
 }
 
-/// A chart as SVG and, where this build can, as PNG; each whole or not at all.
-pub(crate) fn write_chart(
-    folder: &Path,
-    option: &'static str,
-    stem: &str,
-    svg: &str,
-    force: bool,
-) -> Result<(), Failure> {
-    let put = |ending: &str, content: &[u8]| {
-        let path = folder.join(format!("{stem}.{ending}")).display().to_string();
-        Output::claim(option, &path, force)?.write(content)
-    };
-    put("svg", svg.as_bytes())?;
-    #[cfg(feature = "png")]
-    put("png", &png(stem, svg)?)?;
-    Ok(())
-}
-
-/// Sharp in print: a chart of 720 units is 2,160 pixels wide.
-#[cfg(feature = "png")]
-fn png(stem: &str, svg: &str) -> Result<Vec<u8>, Failure> {
-    const PIXELS_PER_UNIT: f32 = 3.0;
-    fairer_nmf_report::png::render(svg, PIXELS_PER_UNIT)
-        .map_err(|e| Failure::failed(format!("cannot draw {stem}.png: {e}")))
-}
-
-/// [`outputs::check_distinct`] for a page and charts among other outputs.
+/// [`fairer_nmf_io::check_distinct`] for a page and charts among other outputs.
 pub(crate) fn check_distinct(
     inputs: &[String],
     others: &[(&str, Option<&str>)],
@@ -164,5 +141,5 @@ pub(crate) fn check_distinct(
     charts: Option<&str>,
 ) -> Result<(), Failure> {
     let pages = [("--report", report), ("--charts", charts)];
-    outputs::check_distinct(inputs, &[others, &pages].concat())
+    fairer_nmf_io::check_distinct(inputs, &[others, &pages].concat())
 }

@@ -10,9 +10,8 @@ use fairer_nmf::{Progress, Stopping};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::{RunArgs, Seconds};
-use crate::failure::Failure;
-use crate::outputs;
 use crate::terminal;
+use fairer_nmf_io::Failure;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -24,7 +23,7 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if stopped() {
-            outputs::remove_unfinished();
+            fairer_nmf_io::remove_unfinished();
             std::process::exit(1);
         }
         let say =
@@ -279,6 +278,24 @@ impl Stage {
             .time_limit
             .map_or(f64::INFINITY, |limit| limit.saturating_sub(begin.elapsed()).as_secs_f64());
         format!("at most {} left, ", terminal::duration(by_iterations.min(by_time)))
+    }
+}
+
+impl fairer_nmf_paper::Watch for Bar {
+    fn next(&self, which: &str) {
+        self.next_work(which);
+    }
+
+    fn counted(&self, what: &'static str, done: usize, total: usize) {
+        self.counted(what, done, total);
+    }
+
+    fn note(&self, text: &str) {
+        self.note(text);
+    }
+
+    fn stopped(&self) -> bool {
+        stopped()
     }
 }
 

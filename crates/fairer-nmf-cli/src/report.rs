@@ -6,9 +6,10 @@ use std::path::Path;
 use fairer_nmf::{AuditReport, Element, GroupAudit, GroupFit, GroupedData, Model};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, Audited, Fitted, setting};
+use fairer_nmf_report::mean_and_sd;
 
 use crate::auditing::{Audits, Fairer, is_fairer};
-use crate::commands::{Sweep, mean_and_sd};
+use crate::commands::Sweep;
 use crate::export::method_title;
 use crate::outcome::{GroupOutcome, Outcome};
 

@@ -1,11 +1,12 @@
 //! What people see: tables that line up, notes, warnings and errors.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::failure::Failure;
+use fairer_nmf_io::Failure;
 
 /// For the worst group and for errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -23,19 +24,21 @@ const NOTICE: Style = AnsiColor::Yellow.on_default().bold();
 /// Text on standard output, with colour on a terminal only and never where NO_COLOR is set.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unprinted)
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::unprinted)
 }
 
-/// Bytes on standard output as they are.
-pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(unprinted)
-}
-
-fn unprinted(error: std::io::Error) -> Failure {
-    match error.kind() {
-        std::io::ErrorKind::BrokenPipe => Failure::Unheard,
-        _ => Failure::failed(format!("cannot write to standard output: {error}")),
+/// Says why the program ends early, and how.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    match failure {
+        Failure::Wrong(message) => {
+            error(message);
+            ExitCode::from(2)
+        }
+        Failure::Failed(message) => {
+            error(message);
+            ExitCode::from(1)
+        }
+        Failure::Unheard => ExitCode::SUCCESS,
     }
 }
 
@@ -50,7 +53,7 @@ pub(crate) fn warning(text: &str) {
 }
 
 /// Why the program ends, on standard error.
-pub(crate) fn error(text: &str) {
+fn error(text: &str) {
     say(BAD, "error", text);
 }
 

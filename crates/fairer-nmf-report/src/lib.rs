@@ -28,6 +28,7 @@ mod svg;
 
 pub use content::*;
 pub use hide::mentions;
+pub use numbers::mean_and_sd;
 
 /// The report as one HTML page that needs no network.
 pub fn render_html(report: &Report) -> String {
@@ -38,6 +39,22 @@ pub fn render_html(report: &Report) -> String {
 pub fn render_json(report: &Report) -> String {
     // Serialising fails only for maps with odd keys or failing writers; we have neither.
     serde_json::to_string_pretty(&*report.published()).unwrap_or_default()
+}
+
+/// What this build makes of a chart, in words.
+pub const CHART_FORMATS: &str = if cfg!(feature = "png") { "SVG and PNG" } else { "SVG" };
+
+/// The files of a chart (SVG), each as its ending and its content: SVG, and PNG where this build has
+/// the feature `png`, sharp in print: a chart of 720 units is 2,160 pixels wide.
+///
+/// # Errors
+/// Why it cannot be drawn.
+pub fn chart_files(svg: &str) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    Ok(vec![
+        ("svg", svg.as_bytes().to_vec()),
+        #[cfg(feature = "png")]
+        ("png", png::render(svg, 3.0).map_err(|e| e.to_string())?),
+    ])
 }
 
 /// All charts of the report as standalone SVG, each with a stem for its file name.

@@ -157,6 +157,18 @@ fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
+/// Mean and standard deviation (divisor count − 1), where there are enough values.
+pub fn mean_and_sd(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let sd = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+    Some((mean, sd))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,5 +197,12 @@ mod tests {
         assert_eq!(count(1234567), "1\u{202f}234\u{202f}567");
         assert_eq!(scientific(3.2e-8), "3·10⁻⁸");
         assert_eq!(p_value(0.00001), "<\u{a0}0.001");
+    }
+
+    #[test]
+    fn spread_needs_two_values() {
+        assert_eq!(mean_and_sd(&[]), None);
+        assert_eq!(mean_and_sd(&[2.0]), Some((2.0, None)));
+        assert_eq!(mean_and_sd(&[1.0, 3.0]), Some((2.0, Some(2.0_f64.sqrt()))));
     }
 }

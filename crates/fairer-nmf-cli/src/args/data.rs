@@ -116,8 +116,8 @@ pub(crate) struct TextArgs {
     #[arg(long)]
     pub keep_case: bool,
 
-    /// A regular expression for terms, with \w, \s and \b as in Python [default: two or more
-    /// letters, numbers or _]
+    /// A regular expression for terms, with the meaning of the Rust crate `regex` [default: two or
+    /// more letters, numbers or _, exactly as in scikit-learn]
     #[arg(long, value_name = "REGEX")]
     pub token_pattern: Option<String>,
 

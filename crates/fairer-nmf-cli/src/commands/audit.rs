@@ -12,19 +12,20 @@ use ndarray::Array2;
 use super::topics::load_model;
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
 use crate::auditing::{self, Audits, audits, fit_fairer, is_fairer};
-use crate::components::Components;
 use crate::export;
-use crate::failure::Failure;
 use crate::features::load_for_model;
 use crate::fitting::{self, fit_standard};
-use crate::load::{self, AnyMatrix, Loaded, Scaling, check_rank};
+use crate::load;
 use crate::meaning;
 use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
-use crate::outputs::{self, Output};
+use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
 use crate::terminal;
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::{AnyMatrix, Components, Loaded, Scaling, check_rank};
 
 /// Measure what an existing dictionary costs each group
 #[derive(Debug, Args)]

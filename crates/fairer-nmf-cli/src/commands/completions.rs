@@ -4,8 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
-use crate::failure::Failure;
-use crate::terminal;
+use fairer_nmf_io::Failure;
 
 /// Print shell completions
 #[derive(Debug, Args)]
@@ -22,5 +21,5 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "fairer-nmf", &mut script);
-    terminal::print_bytes(&script)
+    fairer_nmf_io::print_bytes(&script)
 }

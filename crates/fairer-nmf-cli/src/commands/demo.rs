@@ -10,15 +10,16 @@ use fairer_nmf::{Method, Parameters, Update};
 use super::{Plan, fit};
 use crate::args::{AuditArgs, RunArgs};
 use crate::export;
-use crate::failure::Failure;
 use crate::fitting::{self, fit_and_compare};
-use crate::input::{self, Missing, Precision, ReadOptions};
-use crate::load::{AnyMatrix, Loaded, Scaling};
-use crate::outputs::{self, Output};
+use crate::outputs;
 use crate::pages::Pages;
 use crate::progress::{self, Bar, Deadline};
 use crate::report::{self, Subject};
 use crate::terminal::{self, STRONG, styled};
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::{self as input, Missing, Precision, ReadOptions};
+use fairer_nmf_io::{AnyMatrix, Loaded, Scaling};
 
 /// See it work on embedded data: heart disease patients by sex, rank 5
 ///
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
     let charts = ("--charts", args.charts.as_deref());
     let outputs = [("--out", Some(page.as_str())), charts, ("--json", args.json.as_deref())];
-    outputs::check_distinct(&[], &outputs)?;
+    fairer_nmf_io::check_distinct(&[], &outputs)?;
     let mut pages =
         Pages::claim_as("--out", Some(&page), args.force || is_own, charts.1, args.force)?;
     pages.reserve()?;

@@ -6,17 +6,18 @@ use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
 use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName};
 use crate::auditing::{self, audits, fit_fairer, is_fairer};
 use crate::export;
-use crate::failure::Failure;
-use crate::features;
 use crate::fitting::{self, Compared, fit_and_compare};
-use crate::load::{self, AnyMatrix, Loaded, check_rank};
+use crate::load;
 use crate::meaning;
 use crate::outcome::{DataFacts, Outcome, Seconds};
-use crate::outputs::{self, Output};
+use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar};
 use crate::report::{self, Subject};
 use crate::terminal;
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::{AnyMatrix, Loaded, check_rank, keep_recipe};
 
 /// Fit a dictionary that treats the worst-off group as well as possible
 #[derive(Debug, Args)]
@@ -101,7 +102,7 @@ fn fit_matrix<T: Element>(
 
     let dataset = &loaded.dataset;
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
-    compared.fit.model.preparation = features::preparation(dataset);
+    compared.fit.model.preparation = keep_recipe(dataset);
     let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.warnings = compared.warnings.clone();

@@ -4,14 +4,15 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::{DataArgs, GroupArgs, RunArgs};
-use crate::failure::Failure;
-use crate::input::{self, Dataset, DenseView, InputError, Matrix, Missing, ReadOptions};
-use crate::load::{self, group_sizes};
+use crate::load;
 use crate::meaning;
 use crate::outcome;
-use crate::outputs::{self, Output};
 use crate::progress::Bar;
 use crate::terminal::{self, BAD, GOOD, PLAIN, STRONG, Table, counted, styled};
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::group_sizes;
+use fairer_nmf_io::{self as input, Dataset, DenseView, InputError, Matrix, Missing, ReadOptions};
 
 /// Look at a data file: shape, density, groups, and what a fit would refuse and why
 #[derive(Debug, Args)]
@@ -83,7 +84,7 @@ const MOST_LOOKS: usize = 20;
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let read = load::files_read(&args.data, Some(&args.groups), None, None)?;
-    outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
+    fairer_nmf_io::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);

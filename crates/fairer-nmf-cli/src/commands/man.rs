@@ -3,8 +3,7 @@
 use clap::{Args, CommandFactory};
 
 use super::Cli;
-use crate::failure::Failure;
-use crate::terminal;
+use fairer_nmf_io::Failure;
 
 /// Print a manual page
 #[derive(Debug, Args)]
@@ -36,5 +35,5 @@ pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
     clap_mangen::Man::new(page)
         .render(&mut text)
         .map_err(|e| Failure::failed(format!("cannot make the manual page: {e}")))?;
-    terminal::print_bytes(&text)
+    fairer_nmf_io::print_bytes(&text)
 }

@@ -13,13 +13,13 @@ mod sweep;
 mod topics;
 mod transform;
 
-pub(crate) use sweep::{Plan, Record, Sweep, mean_and_sd};
+pub(crate) use sweep::{Plan, Record, Sweep};
 
 use clap::{Parser, Subcommand};
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
 use crate::progress;
+use fairer_nmf_io::Failure;
 
 /// Group-fair non-negative matrix factorisation, from a data file in one command.
 ///

@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::reproduce::{self, Part, Settings};
+use crate::terminal;
+use fairer_nmf_io::Failure;
+use fairer_nmf_paper::{self as paper, Part, Settings};
 
 /// Run the paper's experiments and put the results beside the paper's
 ///
@@ -105,7 +106,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         trials,
         quick: args.quick,
         seed: args.seed,
-        quiet: args.run.quiet,
     };
-    reproduce::run(&settings, &Bar::new(&args.run))
+    let bar = Bar::new(&args.run);
+    let done = paper::run(&settings, &bar);
+    bar.finish();
+    let done = done?;
+    if !args.run.quiet {
+        terminal::print(&done.summary)?;
+        terminal::print(&format!("\nThe whole comparison: {}\n", done.page.display()))?;
+    }
+    Ok(())
 }

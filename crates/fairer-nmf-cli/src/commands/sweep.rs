@@ -9,17 +9,19 @@ use crate::args::{
     BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs,
 };
 use crate::export;
-use crate::failure::Failure;
 use crate::fitting::{self, trial_baselines};
-use crate::load::{self, AnyMatrix, Loaded, check_rank};
+use crate::load;
 use crate::meaning;
 use crate::outcome;
-use crate::outputs::{self, Output};
+use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::publish;
 use crate::report::{self, Subject};
 use crate::terminal;
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::{AnyMatrix, Loaded, check_rank};
 
 /// Compare methods over a range of ranks
 #[derive(Debug, Args)]
@@ -358,28 +360,4 @@ fn unfinished(records: &[Record], groups: usize) -> Option<String> {
     let all = records.len() / groups.max(1);
     (count > 0)
         .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
-}
-
-/// Mean and standard deviation (divisor count − 1), where there are enough values.
-pub(crate) fn mean_and_sd(values: &[f64]) -> Option<(f64, Option<f64>)> {
-    let count = values.len() as f64;
-    if values.is_empty() {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    let sd = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
-    Some((mean, sd))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spread_needs_two_values() {
-        assert_eq!(mean_and_sd(&[]), None);
-        assert_eq!(mean_and_sd(&[2.0]), Some((2.0, None)));
-        assert_eq!(mean_and_sd(&[1.0, 3.0]), Some((2.0, Some(2.0_f64.sqrt()))));
-    }
 }

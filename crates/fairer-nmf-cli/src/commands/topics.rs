@@ -6,10 +6,10 @@ use ndarray::ArrayView1;
 use serde::Serialize;
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
 use crate::outcome;
-use crate::outputs::{self, Output};
 use crate::terminal::{self, PLAIN, STRONG, Table, styled};
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
 
 /// Show the strongest features of every topic of a model
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ pub(crate) fn strongest(model: &Model, top: usize) -> Vec<Topic> {
 
 pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
     let read = [args.model.clone()];
-    outputs::check_distinct(&read, &[("--json", args.json.as_deref())])?;
+    fairer_nmf_io::check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let model = load_model(&args.model)?;
     let topics = strongest(&model, args.top as usize);
     if let Some(path) = &args.json {

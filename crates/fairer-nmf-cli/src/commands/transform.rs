@@ -7,13 +7,14 @@ use ndarray::{Array2, s};
 use super::topics::load_model;
 use crate::args::{DataArgs, RunArgs};
 use crate::export::{self, Kind};
-use crate::failure::Failure;
 use crate::features::load_for_model;
 use crate::fitting;
-use crate::load::{self, AnyMatrix, Loaded};
-use crate::outputs::{self, Output};
+use crate::load;
 use crate::progress::Bar;
 use crate::terminal::counted;
+use fairer_nmf_io::Failure;
+use fairer_nmf_io::Output;
+use fairer_nmf_io::{AnyMatrix, Loaded};
 
 /// Give every row of a data file its coordinates in a model's dictionary
 #[derive(Debug, Args)]
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let kind = Kind::of(&args.output)?;
     let mut read = load::files_read(&args.data, None, None, None)?;
     read.push(args.model.clone());
-    outputs::check_distinct(&read, &[("--output", Some(&args.output))])?;
+    fairer_nmf_io::check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;
     let model = load_model(&args.model)?;
     let loaded = load_for_model(&model, &args.model, &args.data, None, &bar)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use fairer_nmf::Element;
 use ndarray::ArrayView2;
 
-use crate::failure::Failure;
+use fairer_nmf_io::Failure;
 
 /// How a matrix is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -200,7 +200,10 @@ fn labels_of_another_length() {
 
 #[test]
 fn a_damaged_npz() {
-    let whole = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/csr.npz"));
+    let whole = std::fs::read(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../fairer-nmf-io/tests/fixtures/csr.npz"
+    ));
     let whole = whole.unwrap();
     let place = Place::with("a.npz", &whole[..whole.len() / 2]);
     place.write("labels.txt", "a\nb\na\nb\n");

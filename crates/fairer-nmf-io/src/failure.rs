@@ -1,0 +1,53 @@
+//! Why a run ends early: one line for the user, and whose fault it is.
+
+use std::fmt::Display;
+
+use crate::InputError;
+
+/// An early end. Each message is one sentence: what, where, what to do.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command or the input is wrong: exit code 2.
+    Wrong(String),
+    /// The run failed, or was stopped: exit code 1.
+    Failed(String),
+    /// Whoever read our standard output has gone: nothing is left to say.
+    Unheard,
+}
+
+impl Failure {
+    /// The command or the input is wrong.
+    pub fn wrong(message: impl Display) -> Self {
+        Self::Wrong(message.to_string())
+    }
+
+    /// Standard output could not be written.
+    pub fn unprinted(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::Unheard,
+            _ => Self::failed(format!("cannot write to standard output: {error}")),
+        }
+    }
+
+    /// The run failed, or was stopped.
+    pub fn failed(message: impl Display) -> Self {
+        Self::Failed(message.to_string())
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self::wrong(error)
+    }
+}
+
+/// What the library refuses is wrong input: it fails at nothing else but writing, which the
+/// caller maps, and at being stopped.
+impl From<fairer_nmf::Error> for Failure {
+    fn from(error: fairer_nmf::Error) -> Self {
+        match error {
+            fairer_nmf::Error::Stopped => Self::failed("stopped; nothing was written"),
+            error => Self::wrong(error),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A folder of documents with one sub-folder per group.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::dataset::Dataset;
+use super::error::InputError;
+use super::text::{self, TextOptions};
+
+/// Reads every file of every sub-folder as a document, both in order of name.
+///
+/// Names that begin with a dot are passed over. Files are UTF-8, or else ISO-8859-1.
+pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputError> {
+    let (mut documents, mut labels, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut loose, mut latin1) = (0, 0);
+    for group in entries(Path::new(path))? {
+        if !group.is_dir() {
+            loose += 1;
+            continue;
+        }
+        let label = file_name(&group);
+        for file in entries(&group)? {
+            let shown = file.display().to_string();
+            if file.is_dir() {
+                return Err(InputError::Unsupported {
+                    path: shown,
+                    what: "documents two levels down".into(),
+                    fix: format!("the folders in {path} are the groups and hold files only"),
+                });
+            }
+            let bytes = fs::read(&file).map_err(|e| InputError::io(&shown, e))?;
+            documents.push(text::utf8(&bytes).unwrap_or_else(|| {
+                latin1 += 1;
+                text::decode(&bytes)
+            }));
+            names.push(format!("{label}/{}", file_name(&file)));
+            labels.push(label.clone());
+        }
+    }
+    if documents.is_empty() {
+        let what = "one sub-folder per group is expected, with a file per document".into();
+        let path = path.into();
+        return Err(InputError::Empty { path, what });
+    }
+    let mut notes = Vec::new();
+    if loose > 0 {
+        notes.push(format!("{loose} files of {path} are in no sub-folder and were not read"));
+    }
+    if latin1 > 0 {
+        notes.push(format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1"));
+    }
+    let mut dataset = super::read_documents(path, names, &documents, labels, options)?;
+    dataset.notes.splice(0..0, notes);
+    Ok(dataset)
+}
+
+/// What is in a folder, in order of name.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+    let failed = |e| InputError::io(&folder.display().to_string(), e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if !file_name(&path).starts_with('.') {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

@@ -1,0 +1,93 @@
+//! Group labels and feature names from files of their own.
+
+use super::error::InputError;
+use super::options::{Format, GroupsSource};
+use super::plan::Plan;
+use super::source::{Source, check_encoding};
+use super::{delimited, jsonl, npy, npz, text};
+
+/// Reads one label (or name) a line, or a column; `option` is how the user asked for it.
+///
+/// # Errors
+/// If the file cannot be read or does not hold such a column.
+pub fn read(source: &GroupsSource, option: &'static str) -> Result<Vec<String>, InputError> {
+    let GroupsSource { path, column } = source;
+    let format = Format::of(path);
+    let column = column.as_deref();
+    if format == Some(Format::Parquet) {
+        return parquet_column(path, column, option);
+    }
+    let bytes = Source::open(path)?;
+    let planner = |column: &str| {
+        let column = column.to_string();
+        move |names| Plan::one_column(path, names, &column, option)
+    };
+    match (format, column) {
+        (Some(Format::Npy), None) => npy::labels(path, &bytes),
+        (Some(Format::Npz), member) => npz::labels(path, &bytes, member),
+        (Some(Format::Csv | Format::Tsv), Some(column)) => {
+            Ok(delimited::parse::<f64>(path, &bytes, None, &planner(column))?.into_words())
+        }
+        (Some(Format::JsonLines), Some(column)) => {
+            Ok(jsonl::parse::<f64>(path, &bytes, &planner(column))?.into_words())
+        }
+        (Some(Format::JsonLines), None) => Err(which_column(path, option)),
+        (Some(Format::Csv | Format::Tsv), None) => {
+            let lines = lines(path, &bytes)?;
+            // One label a line is a fine CSV without a header; several columns are not labels.
+            match lines.iter().any(|line| line.contains([',', '\t', ';'])) {
+                true => Err(which_column(path, option)),
+                false => Ok(lines),
+            }
+        }
+        (_, Some(column)) => Err(InputError::Unsupported {
+            path: path.into(),
+            what: format!("no columns, so no `{column}`"),
+            fix: "a column is named for a table, as in FILE.csv:COLUMN".into(),
+        }),
+        (_, None) => lines(path, &bytes),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_column(
+    path: &str,
+    column: Option<&str>,
+    option: &'static str,
+) -> Result<Vec<String>, InputError> {
+    let column = column.ok_or_else(|| which_column(path, option))?;
+    let planner = |names| Plan::one_column(path, names, column, option);
+    Ok(super::parquet::parse::<f64>(path, &planner)?.into_words())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_column(
+    path: &str,
+    _column: Option<&str>,
+    _option: &'static str,
+) -> Result<Vec<String>, InputError> {
+    Err(super::parquet_is_off(path))
+}
+
+fn which_column(path: &str, option: &str) -> InputError {
+    InputError::Unsupported {
+        path: path.into(),
+        what: "several columns".into(),
+        fix: format!("name the one that is meant, as in `{option} {path}:COLUMN`"),
+    }
+}
+
+/// The lines of a text file; only the end of the file may be blank.
+pub(crate) fn lines(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError> {
+    check_encoding(path, bytes)?;
+    let text = text::decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    let lines: Vec<String> = text.trim_end().lines().map(|line| line.trim().to_string()).collect();
+    match lines.iter().position(String::is_empty) {
+        Some(blank) => Err(InputError::BadLine {
+            path: path.into(),
+            line: blank as u64 + 1,
+            what: "the line is blank; one label or name a line is expected".into(),
+        }),
+        None => Ok(lines),
+    }
+}

@@ -1,0 +1,195 @@
+//! Data on their way from the readers to the library.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::time::Instant;
+
+use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
+use ndarray::s;
+
+use crate::failure::Failure;
+use crate::{Dataset, DenseView, Precision, ReadOptions, columns};
+
+/// Data that were read, and how long that took.
+pub struct Loaded {
+    /// What was read.
+    pub dataset: Dataset,
+    /// How long that took.
+    pub seconds: f64,
+    /// The values of a sparse matrix in single precision, where that was asked for.
+    single: Option<Vec<f32>>,
+}
+
+/// A matrix of either number type, for one dispatch per command.
+pub enum AnyMatrix<'a> {
+    /// Single precision.
+    F32(Matrix<'a, f32>),
+    /// Double precision.
+    F64(Matrix<'a, f64>),
+}
+
+/// What happens to the features before anything is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scaling {
+    /// Unit length over all rows.
+    UnitFeatures,
+    /// Nothing.
+    AsTheyAre,
+    /// The factors of a model.
+    Given(Vec<f64>),
+}
+
+impl Loaded {
+    /// Reads data.
+    ///
+    /// # Errors
+    /// As [`crate::read`].
+    pub fn read(path: &str, options: &ReadOptions) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let dataset = crate::read(path, options)?;
+        Ok(Self::new(dataset, options.precision, start.elapsed().as_secs_f64()))
+    }
+
+    /// Data that were read in so many seconds.
+    pub fn new(dataset: Dataset, precision: Precision, seconds: f64) -> Self {
+        let single = match (&dataset.matrix, precision) {
+            (crate::Matrix::Sparse(sparse), Precision::F32) => {
+                Some(sparse.values.iter().map(|&v| v as f32).collect())
+            }
+            _ => None,
+        };
+        Self { dataset, seconds, single }
+    }
+
+    /// The matrix as the library takes it, without a copy.
+    ///
+    /// # Errors
+    /// If the entries do not make a matrix.
+    pub fn matrix(&self) -> Result<AnyMatrix<'_>, Failure> {
+        self.rows(0..self.dataset.matrix.shape().0)
+    }
+
+    /// Some rows of the matrix, without a copy.
+    ///
+    /// # Errors
+    /// As [`Loaded::matrix`].
+    pub fn rows(&self, rows: Range<usize>) -> Result<AnyMatrix<'_>, Failure> {
+        Ok(match &self.dataset.matrix {
+            crate::Matrix::Dense(dense) => match dense.view() {
+                DenseView::F32(view) => AnyMatrix::F32(view.slice_move(s![rows, ..]).into()),
+                DenseView::F64(view) => AnyMatrix::F64(view.slice_move(s![rows, ..]).into()),
+            },
+            crate::Matrix::Sparse(sparse) => {
+                let starts = &sparse.indptr[rows.start..=rows.end];
+                let entries = starts[0]..starts[rows.len()];
+                let starts: Vec<usize> = starts.iter().map(|at| at - entries.start).collect();
+                let indices = Indices::I32(&sparse.indices[entries.clone()]);
+                match &self.single {
+                    Some(values) => AnyMatrix::F32(
+                        Csr::new(sparse.cols, &starts, indices, &values[entries])?.into(),
+                    ),
+                    None => {
+                        let values = &sparse.values[entries];
+                        AnyMatrix::F64(Csr::new(sparse.cols, &starts, indices, values)?.into())
+                    }
+                }
+            }
+        })
+    }
+
+    /// The matrix with its groups, checked and scaled.
+    ///
+    /// # Errors
+    /// What the library refuses, with the place in the file.
+    pub fn grouped<'a, T: Element>(
+        &self,
+        matrix: Matrix<'a, T>,
+        scaling: &Scaling,
+    ) -> Result<GroupedData<'a, T>, Failure> {
+        let labels = self.labels()?;
+        let data = GroupedData::new(matrix, labels).map_err(|e| self.explain(e))?;
+        let data = match scaling {
+            Scaling::AsTheyAre => Ok(data),
+            Scaling::UnitFeatures => data.normalize_features(),
+            Scaling::Given(scale) => data.with_scale(scale.clone()),
+        };
+        data.map_err(|e| self.explain(e))
+    }
+
+    /// The group of every row.
+    ///
+    /// # Errors
+    /// If the groups are not known.
+    pub fn labels(&self) -> Result<&[String], Failure> {
+        self.dataset.labels.as_deref().ok_or_else(|| {
+            Failure::wrong(match self.dataset.is_table() {
+                true => "what are the groups? name their column with `--group-by COLUMN`, or give a file with the label of every row with `--groups FILE`",
+                false => "what are the groups? give a file with the label of every row with `--groups FILE`",
+            })
+        })
+    }
+
+    /// An error of the library in the user's terms: rows and columns become lines and names.
+    pub fn explain(&self, error: Error) -> Failure {
+        let Error::BadEntry { row, column, value } = error else {
+            return error.into();
+        };
+        let place = self.dataset.describe_cell(row, column);
+        let name = self.dataset.features.get(column).filter(|_| self.dataset.is_table());
+        let leave_out = match name {
+            Some(name) => format!(
+                "mend the cell, or leave the column out with `{}`",
+                columns::typed("--drop", std::slice::from_ref(name))
+            ),
+            None => "mend the entry".to_owned(),
+        };
+        Failure::wrong(if value.is_nan() {
+            format!(
+                "{place}: the entry is NaN, so it has no value: fill it in, or leave out such rows with `--missing drop-rows`"
+            )
+        } else if value < 0.0 {
+            format!("{place}: {value} is negative, and NMF needs numbers that are not: {leave_out}")
+        } else {
+            format!("{place}: {value} is not a finite number: {leave_out}")
+        })
+    }
+}
+
+/// Refuses a rank that is larger than a group: the group would fit itself exactly, so that its
+/// loss says nothing.
+///
+/// # Errors
+/// If there is such a group.
+pub fn check_rank<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    option: &str,
+) -> Result<(), Failure> {
+    let small: Vec<_> = data.groups().iter().filter(|g| g.rows.len() < rank).collect();
+    let Some(smallest) = small.iter().min_by_key(|g| g.rows.len()) else { return Ok(()) };
+    let rows = smallest.rows.len();
+    let others = match small.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 more group is below the rank)".to_owned(),
+        n => format!(" (and {n} more groups are below the rank)"),
+    };
+    Err(Failure::wrong(format!(
+        "rank {rank} is larger than group `{}`, which has {rows} {}{others}: lower {option} to {rows} or less, merge the group with another, or accept that its baseline is zero with `--allow-small-groups`",
+        smallest.name,
+        if rows == 1 { "row" } else { "rows" },
+    )))
+}
+
+/// Rows per group, in order of first appearance.
+pub fn group_sizes(labels: &[String]) -> Vec<(&str, usize)> {
+    let mut sizes: Vec<(&str, usize)> = Vec::new();
+    let mut place: HashMap<&str, usize> = HashMap::new();
+    for label in labels {
+        let at = *place.entry(label).or_insert_with(|| {
+            sizes.push((label, 0));
+            sizes.len() - 1
+        });
+        sizes[at].1 += 1;
+    }
+    sizes
+}

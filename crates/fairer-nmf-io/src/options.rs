@@ -1,0 +1,158 @@
+//! What the user asked of an input, apart from how any format is parsed.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use super::text::TextOptions;
+
+/// How to read an input; the default reads every column of a table as a feature.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format, where the name of the file does not tell it.
+    pub format: Option<Format>,
+    /// Columns of a table whose combinations are the groups; they are not features. Here and in
+    /// `drop` and `one_hot` an entry is the name of a column, or else a list of names with commas
+    /// between them, in which a name with a comma stands in double quotes.
+    /// The label of a combination joins the cells with ` | `; a cell that holds a bar is quoted.
+    pub group_by: Vec<String>,
+    /// A file with one group label per row.
+    pub groups: Option<GroupsSource>,
+    /// Columns of a table to leave out.
+    pub drop: Vec<String>,
+    /// Columns of a table to turn into one 0/1 column per value, named `column=value`.
+    pub one_hot: Vec<String>,
+    /// What to do with rows that have cells without a value.
+    pub missing: Missing,
+    /// Turn documents into TF-IDF features.
+    pub text: Option<TextOptions>,
+    /// The number type of a dense matrix.
+    pub precision: Precision,
+    /// Between cells of a delimited table; found from the header if not given.
+    pub delimiter: Option<u8>,
+    /// A text file with one feature name a line, for formats that carry no names.
+    pub feature_names: Option<String>,
+    /// Take a first column without a name for the index that pandas writes, not for a feature.
+    pub unnamed_index: bool,
+    /// A model file and its features: the columns of a table must be these, in any order.
+    pub known_features: Option<(String, Vec<String>)>,
+}
+
+/// File formats, without regard to compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma, semicolon or tab separated, with a header.
+    Csv,
+    /// Tab separated, with a header.
+    Tsv,
+    /// One JSON object a line.
+    JsonLines,
+    /// One NumPy array.
+    Npy,
+    /// An archive of NumPy arrays, or a SciPy sparse matrix.
+    Npz,
+    /// Matrix Market.
+    MatrixMarket,
+    /// Apache Parquet (cargo feature `parquet`).
+    Parquet,
+    /// A folder with one sub-folder of documents per group.
+    Folder,
+}
+
+impl Format {
+    /// The format that a path's ending tells, looking behind `.gz` and `.zst`.
+    pub fn of(path: &str) -> Option<Format> {
+        if Path::new(path).is_dir() {
+            return Some(Format::Folder);
+        }
+        let lower = path.to_lowercase();
+        let plain = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
+        match Path::new(plain).extension()?.to_str()? {
+            "csv" => Some(Format::Csv),
+            "tsv" | "tab" => Some(Format::Tsv),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "npy" => Some(Format::Npy),
+            "npz" => Some(Format::Npz),
+            "mtx" | "mm" => Some(Format::MatrixMarket),
+            "parquet" | "pq" => Some(Format::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value, and neither has NaN in a
+/// matrix. What then?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// An error that names the first of them; for a matrix it comes from the library, which looks
+    /// at every entry.
+    #[default]
+    Error,
+    /// Leave out their rows, and say so in a note.
+    DropRows,
+}
+
+/// The number type of a dense matrix in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// As stored: `f32` where the file holds 32-bit floats, else `f64`.
+    #[default]
+    Stored,
+    /// Always `f32`.
+    F32,
+    /// Always `f64`.
+    F64,
+}
+
+/// A file with group labels: `FILE`, `FILE:COLUMN` of a table, or `FILE.npz:ARRAY`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupsSource {
+    /// The file.
+    pub path: String,
+    /// The column or array in it.
+    pub column: Option<String>,
+}
+
+impl FromStr for GroupsSource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (path, column) = split_member(text);
+        Ok(GroupsSource { path, column })
+    }
+}
+
+/// Splits `FILE:PART` at its last colon, unless the whole is a file or the colon is a drive's.
+pub fn split_member(text: &str) -> (String, Option<String>) {
+    match text.rsplit_once(':') {
+        Some((path, part))
+            if path.len() > 1
+                && !part.is_empty()
+                && !part.contains(['/', '\\'])
+                && !Path::new(text).exists() =>
+        {
+            (path.to_string(), Some(part.to_string()))
+        }
+        _ => (text.to_string(), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_tell_formats_behind_compression() {
+        assert_eq!(Format::of("a/b.csv.gz"), Some(Format::Csv));
+        assert_eq!(Format::of("B.MTX"), Some(Format::MatrixMarket));
+        assert_eq!(Format::of("x.jsonl.zst"), Some(Format::JsonLines));
+        assert_eq!(Format::of("x.gz"), None);
+    }
+
+    #[test]
+    fn members_are_split_at_the_last_colon() {
+        let part = |text| split_member(text).1;
+        assert_eq!(part("a.csv:sex").as_deref(), Some("sex"));
+        assert_eq!(part("C:\\a.csv"), None);
+        assert_eq!(part("a.csv"), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! The paper's experiments (arXiv 2411.09847) with this library, beside the paper's numbers.
+//!
+//! `sets` has the data, `trials` runs them, `store` keeps what is finished, `cells` holds
+//! mean and spread of ours and of the paper's; `claims`, `cause`, `figures`, `page` and `tables` say
+//! what came out. Nothing here knows of commands or of a terminal: whoever runs it is a [`Watch`].
+
+mod cause;
+mod cells;
+mod claims;
+mod convergence;
+mod figures;
+mod kept;
+pub mod newsgroups;
+mod page;
+mod sets;
+mod store;
+mod tables;
+mod trials;
+
+use std::path::{Path, PathBuf};
+
+use fairer_nmf_io::{Failure, Output};
+use fairer_nmf_report::chart_files;
+
+use cells::Cells;
+use sets::Set;
+use store::Store;
+
+/// An experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Two groups in orthogonal subspaces.
+    Synthetic1,
+    /// Three groups, one with noise.
+    Synthetic2,
+    /// Patients by sex.
+    HeartDisease,
+    /// Posts by subject.
+    Newsgroups,
+    /// The two weight rules of MU.
+    Convergence,
+}
+
+/// What was asked for.
+pub struct Settings<'a> {
+    /// The experiments, in this order.
+    pub parts: &'a [Part],
+    /// The folder for everything that is written; made if it is not there.
+    pub out: &'a Path,
+    /// Where the 20 Newsgroups posts are.
+    pub data: Option<&'a str>,
+    /// Of every experiment; the convergence study has ten times as many.
+    pub trials: usize,
+    /// Few ranks.
+    pub quick: bool,
+    /// Of all random numbers.
+    pub seed: u64,
+}
+
+/// Who watches the experiments, and can stop them.
+pub trait Watch: Sync {
+    /// Which experiment of how many comes next.
+    fn next(&self, which: &str);
+    /// So many of so many are done.
+    fn counted(&self, what: &'static str, done: usize, total: usize);
+    /// Something to know.
+    fn note(&self, text: &str);
+    /// Whether to stop.
+    fn stopped(&self) -> bool;
+}
+
+/// What was written.
+pub struct Reproduction {
+    /// Every claim of the paper with its verdict, a line each.
+    pub summary: String,
+    /// The whole comparison.
+    pub page: PathBuf,
+}
+
+/// The comparison with the paper, for people.
+const PAGE: &str = "reproduction.html";
+/// The same in tables.
+const TABLES: &str = "reproduction.md";
+
+/// What is said where the posts are needed and were not given.
+const NO_POSTS: &str = "20 Newsgroups is skipped: get 20news-bydate.tar.gz from http://qwone.com/~jason/20Newsgroups/ and pass it (or the folder it unpacks into) with --data";
+
+/// Runs what is not finished yet and writes what came out.
+///
+/// # Errors
+/// If the folder cannot be used or holds something else, the posts cannot be read, or it was
+/// stopped: what was finished is kept, and the same call goes on from there.
+pub fn run(settings: &Settings<'_>, watch: &dyn Watch) -> Result<Reproduction, Failure> {
+    std::fs::create_dir_all(settings.out).map_err(|e| {
+        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
+    })?;
+    let mut store = Store::open(settings.out, settings.seed)?;
+    let mut notes = Vec::new();
+    for (i, &part) in settings.parts.iter().enumerate() {
+        if watch.stopped() {
+            break;
+        }
+        watch.next(&format!("{}/{}", i + 1, settings.parts.len()));
+        let Some(set) = Set::of(part) else {
+            convergence::run(settings, watch)?;
+            continue;
+        };
+        if part == Part::Newsgroups && settings.data.is_none() {
+            watch.note(NO_POSTS);
+            notes.push(NO_POSTS.to_owned());
+            continue;
+        }
+        trials::run(set, settings, &mut store, watch)?;
+    }
+    if watch.stopped() {
+        return Err(Failure::failed(format!(
+            "stopped; what was finished is kept in {}: the same command goes on from there",
+            settings.out.display()
+        )));
+    }
+    write(settings, &store, &notes)
+}
+
+/// Figures and the page, from everything that the folder holds.
+fn write(
+    settings: &Settings<'_>,
+    store: &Store,
+    notes: &[String],
+) -> Result<Reproduction, Failure> {
+    let ours = Cells::of_results(store.rows());
+    let paper = Cells::of_paper();
+    let curves = convergence::read(settings.out)?;
+    let figures = figures::all(&ours, &paper, &curves);
+    for figure in &figures {
+        let failed = |e| Failure::failed(format!("cannot draw {}: {e}", figure.stem));
+        for (ending, content) in chart_files(&figure.svg).map_err(failed)? {
+            put(settings.out, &format!("{}.{ending}", figure.stem), &content)?;
+        }
+    }
+    let findings = claims::judge(&ours, &paper, &curves);
+    let page = page::render(&page::Content {
+        ours: &ours,
+        paper: &paper,
+        figures: &figures,
+        findings: &findings,
+        notes,
+        settings,
+    });
+    put(settings.out, PAGE, page.as_bytes())?;
+    let tables = tables::render(&ours, &paper, &findings, &curves);
+    put(settings.out, TABLES, tables.as_bytes())?;
+    Ok(Reproduction { summary: claims::summary(&findings), page: settings.out.join(PAGE) })
+}
+
+/// Writes a file of the folder, whole; it may replace the one of an earlier run.
+fn put(folder: &Path, name: &str, content: &[u8]) -> Result<(), Failure> {
+    let path = folder.join(name).display().to_string();
+    Output::claim("--out", &path, true)?.write(content)
+}
