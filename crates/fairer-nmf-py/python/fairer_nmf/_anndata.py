@@ -112,8 +112,9 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any]:
         raise ValueError(f"use_raw and layer={layer!r} name two matrices: give one of them")
     if use_raw and adata.raw is None:
         raise ValueError("adata.raw is None: it is set by adata.raw = adata, before scaling")
-    if layer is not None and layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}: it has {list(adata.layers)}")
+    layers = [name for name in adata.layers if name is not None]  # newer AnnData lists X as None
+    if layer is not None and layer not in layers:
+        raise ValueError(f"adata has no layer {layer!r}: it has {layers}")
     genes = adata.raw if use_raw else adata
     X = genes.X if layer is None else adata.layers[layer]
     # Sparse data of a file that is opened in backed mode.
