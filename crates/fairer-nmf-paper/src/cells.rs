@@ -21,7 +21,7 @@ pub(super) struct Cell {
 pub(super) struct Cells(BTreeMap<Key, Cell>);
 
 /// references/README.md says how it was made.
-const PAPER: &str = include_str!("../../../references/paper_cells.csv");
+const PAPER: &str = include_str!("../data/paper_cells.csv");
 const METRICS: [&str; 4] = ["error_percent", "loss", "worst_loss", "time_s"];
 
 impl Cells {

@@ -23,6 +23,7 @@ use fairer_nmf_io::{Failure, Output};
 use fairer_nmf_report::chart_files;
 
 use cells::Cells;
+pub use sets::HEART_DISEASE;
 use sets::Set;
 use store::Store;
 

@@ -70,7 +70,8 @@ pub(super) const SETS: [Set; 4] = [
     },
 ];
 
-const HEART: &[u8] = include_bytes!("../../../data/heart_disease.csv");
+/// The Heart Disease table as CSV; data/README.md of the repository says where it comes from.
+pub const HEART_DISEASE: &str = include_str!("../data/heart_disease.csv");
 
 /// The data of a set, however they are kept.
 pub(super) enum Held {
@@ -120,7 +121,7 @@ impl Set {
                     missing: Missing::DropRows,
                     ..ReadOptions::default()
                 };
-                read_csv(self.title, HEART, &options)?
+                read_csv(self.title, HEART_DISEASE.as_bytes(), &options)?
             }
             Part::Newsgroups => newsgroups::read(settings.data.unwrap_or_default())?,
         };

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// The Heart Disease table, as CSV.
 #[pyfunction]
 pub fn heart_disease_csv() -> &'static str {
-    include_str!("../../../data/heart_disease.csv")
+    fairer_nmf_paper::HEART_DISEASE
 }
 
 /// Synthetic data set 1 or 2 of the paper: X and one label per row.

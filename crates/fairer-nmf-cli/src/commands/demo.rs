@@ -60,8 +60,7 @@ pub(crate) struct DemoArgs {
     pub run: RunArgs,
 }
 
-/// data/README.md says where it comes from.
-const TABLE: &[u8] = include_bytes!("../../../../data/heart_disease.csv");
+const TABLE: &[u8] = fairer_nmf_paper::HEART_DISEASE.as_bytes();
 const NAME: &str = "Heart Disease (Cleveland)";
 const RANK: usize = 5;
 const LABELS: &str = "The published paper calls sex = 1 female; the description of the data set says 1 = male, and so do we.";
