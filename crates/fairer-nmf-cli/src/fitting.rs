@@ -2,34 +2,32 @@
 
 use std::time::Instant;
 
+use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
 use fairer_nmf::{
-    Baseline, Element, Fit, GroupBaseline, GroupedData, Method, Observer, Parameters, Status,
-    Update, Warning, estimate_baselines, fit,
+    Baseline, Element, Fit, GroupBaseline, GroupedData, Observer, Parameters, Status, Update,
+    Warning, estimate_baselines, fit,
 };
 
+use crate::auditing;
 use crate::progress::{self, Bar};
-use crate::report::Timed;
 use fairer_nmf_io::Failure;
 
 /// A fit and what it is compared with.
 pub(crate) struct Compared<T> {
     pub fit: Fit<T>,
     /// Standard NMF; where the fit itself is standard NMF, nothing.
-    pub standard: Option<Fit<T>>,
+    pub peers: Peers,
+    /// About the fit itself.
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
 }
 
 impl<T> Compared<T> {
-    /// Both models with their seconds, for a page.
-    pub(crate) fn timed(&self) -> (Timed<'_>, Option<Timed<'_>>) {
-        (timed(&self.fit), self.standard.as_ref().map(timed))
+    /// All there is to know before the results are read.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let peers = self.peers.remarks();
+        self.warnings.iter().cloned().chain(peers.iter().filter_map(auditing::warning)).collect()
     }
-}
-
-/// A fit's model and seconds, for a page.
-pub(crate) fn timed<T>(fit: &Fit<T>) -> Timed<'_> {
-    (&fit.model, Some(fit.fit_time.as_secs_f64()))
 }
 
 /// Fits, and fits standard NMF with `compare` where that is wanted.
@@ -58,50 +56,17 @@ pub(crate) fn fit_and_compare<T: Element>(
                 .to_owned(),
         );
     }
-    let is_standard = matches!(parameters.method, Method::Standard { .. });
-    let standard = match compare {
-        Some(update) if !is_standard && main.model.status != Status::Stopped => {
-            let left = limit.map(|limit| limit.saturating_sub(start.elapsed()));
-            if left.is_some_and(|left| left.is_zero()) {
-                warnings.push(
-                    "no time was left to fit standard NMF for comparison: raise --time-limit"
-                        .to_owned(),
-                );
-                None
-            } else {
-                let baselines: Vec<_> =
-                    main.model.groups.iter().map(|g| g.baseline.clone()).collect();
-                let mut parameters = parameters.clone();
-                parameters.stopping.time_limit = left;
-                bar.next_fit("standard NMF: ", &parameters.stopping);
-                let standard = fit_standard(data, &parameters, update, &baselines, bar)?;
-                warnings.extend(unfinished(&standard, "standard NMF, the comparison,"));
-                Some(standard).filter(|s| s.model.status != Status::Stopped)
-            }
-        }
-        _ => None,
-    };
-    Ok(Compared { fit: main, standard, warnings, notes })
-}
-
-/// Standard NMF with baselines that are known already.
-pub(crate) fn fit_standard<T: Element>(
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-    update: Update,
-    baselines: &[GroupBaseline],
-    bar: &Bar,
-) -> Result<Fit<T>, Failure> {
-    let mut parameters = Parameters {
-        method: Method::Standard { update },
-        baseline: Baseline::Given { errors: baselines.iter().map(|b| b.error).collect() },
-        bound: false,
-        ..parameters.clone()
-    };
-    if let Some(left) = bar.time_left() {
-        parameters.stopping.time_limit = Some(left);
+    let mut peers = Peers::default();
+    if let Some(update) = compare.filter(|_| main.model.status != Status::Stopped) {
+        let baselines: Vec<f64> = main.model.groups.iter().map(|g| g.baseline.error).collect();
+        let mut parameters = parameters.clone();
+        parameters.stopping.time_limit = limit.map(|limit| limit.saturating_sub(start.elapsed()));
+        let plan = PeerPlan::beside(Some(parameters.method), update);
+        // Fairer-NMF beside standard NMF is for the page alone.
+        let plan = PeerPlan { fairer: false, ..plan };
+        peers = fit_peers(data, plan, &parameters, &baselines, &|p| bar.observe(p))?;
     }
-    Ok(fit(data, &parameters, &|p| bar.observe(p))?)
+    Ok(Compared { fit: main, peers, warnings, notes })
 }
 
 /// The baselines of a trial; none where a stop left a group without.
@@ -115,20 +80,6 @@ pub(crate) fn trial_baselines<T: Element>(
     match estimate_baselines(data, rank, baseline, seed, observer) {
         Err(fairer_nmf::Error::Stopped) => Ok(None),
         found => Ok(Some(found?)),
-    }
-}
-
-/// A sentence where a fit did not converge.
-pub(crate) fn unfinished<T>(fit: &Fit<T>, what: &str) -> Option<String> {
-    match fit.model.status {
-        Status::Converged | Status::Stopped => None,
-        Status::IterationLimit => Some(format!(
-            "{what} did not converge within {} iterations: raise --max-iter or --tol",
-            fit.model.parameters.stopping.max_iterations
-        )),
-        Status::TimeLimit => {
-            Some(format!("{what} did not converge within the time limit: raise --time-limit"))
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use fairer_nmf::audit::Role;
 use fairer_nmf::{Progress, Stopping};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -199,6 +200,19 @@ impl Bar {
                     return ControlFlow::Break(());
                 }
                 self.counted(part.name(), done, total);
+            }
+            Progress::Comparison { role, fit } => {
+                let prefix = match (role, fit) {
+                    (Role::Subject, _) => "audit",
+                    (Role::Standard, Some(_)) => "standard NMF: ",
+                    (Role::Fairer, Some(_)) => "Fairer-NMF: ",
+                    (Role::Standard, None) => "audit of standard NMF",
+                    (Role::Fairer, None) => "audit of Fairer-NMF",
+                };
+                match fit {
+                    Some(limits) => self.next_fit(prefix, limits),
+                    None => self.next_work(prefix),
+                }
             }
         }
         if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,97 +1,27 @@
-//! From the outcome of a command to the page of `fairer-nmf-report`. What the program shares with
-//! the Python package is in that crate's `library`.
+//! What the pages of the program say besides what they share with the Python package (the report
+//! crate's `library`): the command, and the ranks of a sweep.
 
 use std::path::Path;
 
-use fairer_nmf::{AuditReport, Element, GroupAudit, GroupFit, GroupedData, Model};
+use fairer_nmf::audit::is_small;
+use fairer_nmf::{Element, GroupedData};
 use fairer_nmf_report as page;
-use fairer_nmf_report::library::{self, Audited, Fitted, setting};
+pub(crate) use fairer_nmf_report::library::About;
+use fairer_nmf_report::library::{self, setting};
 use fairer_nmf_report::mean_and_sd;
 
-use crate::auditing::{Audits, Fairer, is_fairer};
 use crate::commands::Sweep;
 use crate::export::method_title;
-use crate::outcome::{GroupOutcome, Outcome};
-
-/// A model and the seconds its fit took.
-pub(crate) type Timed<'a> = (&'a Model, Option<f64>);
-
-/// What a page is about.
-pub(crate) struct Subject<'a> {
-    pub title: String,
-    /// Names of the features, in column order.
-    pub features: &'a [String],
-    pub min_group_size: usize,
-    /// Where a remark belongs to the data.
-    pub notes: Vec<String>,
-}
 
 /// The last part of a path: enough for a title.
 pub(crate) fn short_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
 }
 
-/// The page of a fit or an audit: `model` where it is ours, `standard` where it is compared, each
-/// with the seconds its fit took, where that is known.
-pub(crate) fn of_audit<'a, T: Element>(
-    subject: &Subject<'_>,
-    data: &GroupedData<'_, T>,
-    outcome: &Outcome,
-    audits: &Audits,
-    model: Option<Timed<'a>>,
-    standard: Option<Timed<'a>>,
-) -> page::Report {
-    let name = match outcome.method.as_str() {
-        "given" => library::YOURS,
-        method => method_title(method),
-    };
-    let ours = is_fairer(&outcome.method);
-    let main = Audited { name, audit: &audits.main };
-    let reference = audits.standard.as_ref().map(|audit| Audited { name: STANDARD, audit });
-    let fairer = audits.fairer.as_ref();
-    let shown: Vec<Audited<'_>> = {
-        let fairer = fairer.map(|f| Audited { name: method_title("am"), audit: &f.audit });
-        library::in_order(main, ours, reference, fairer).collect()
-    };
-    let fits = {
-        let fitted = |name, (model, seconds): Timed<'a>| Fitted { name, model, seconds };
-        let fairer = fairer.map(|f| Fitted {
-            name: method_title("am"),
-            model: &f.model,
-            seconds: Some(f.seconds),
-        });
-        let (main, standard) =
-            (model.map(|m| fitted(name, m)), standard.map(|s| fitted(STANDARD, s)));
-        library::in_order(main, ours, Some(standard), Some(fairer)).flatten()
-    };
-    page::Report {
-        subtitle: format!("{name} of rank {}", outcome.rank),
-        settings: settings(outcome, model.map(|(model, _)| model)),
-        models: library::models(&shown),
-        who_pays: page::WhoPays {
-            baseline_runs: outcome.baseline_runs,
-            groups: (audits.main.groups.iter().zip(&outcome.groups).enumerate())
-                .map(|(l, (audit, group))| {
-                    let fairer = fairer.map(|f| &f.model.groups[l]);
-                    self::group(audit, group, ours, reference.is_some(), fairer)
-                })
-                .collect(),
-        },
-        is_it_real: library::is_it_real(main.audit, &shown),
-        cost: cost(&audits.main, ours, fairer),
-        quality: Some(library::quality(fits, outcome.global_bound)),
-        topics: Some(library::topics(main, reference.map(|r| r.name), |j| {
-            subject.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"))
-        })),
-        warnings: outcome.warnings.clone(),
-        ..about(subject, data)
-    }
-}
-
 /// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
 /// largest.
 pub(crate) fn of_sweep<T: Element>(
-    subject: &Subject<'_>,
+    about: About<'_>,
     data: &GroupedData<'_, T>,
     sweep: &Sweep,
 ) -> page::Report {
@@ -99,7 +29,7 @@ pub(crate) fn of_sweep<T: Element>(
     let picked = methods.last().and_then(|method| {
         // By the groups shown: what picks a rank must not tell of the others.
         let small = |name: &str| {
-            sweep.records.iter().any(|r| r.group == name && r.rows < subject.min_group_size)
+            sweep.records.iter().any(|r| r.group == name && r.rows < about.min_group_size)
         };
         let mut shown = ranks.clone();
         shown.series.retain(|s| !small(&s.group));
@@ -127,7 +57,7 @@ pub(crate) fn of_sweep<T: Element>(
             relative_baseline_std: some
                 .baseline_std
                 .map(|_| mean(first, &|r| r.baseline_std.unwrap_or(f64::NAN) / r.norm)),
-            small_group: fairer_nmf::is_small(some.rows, rank),
+            small_group: is_small(some.rows, rank),
             results: methods.iter().map(result).collect(),
         })
     };
@@ -155,7 +85,13 @@ pub(crate) fn of_sweep<T: Element>(
         },
         ranks: Some(ranks),
         warnings: sweep.warnings.clone(),
-        ..about(subject, data)
+        title: about.title,
+        generated: about.generated,
+        command: about.command,
+        data: library::data_summary(data),
+        notes: about.notes,
+        min_group_size: about.min_group_size,
+        ..page::Report::default()
     }
 }
 
@@ -205,63 +141,13 @@ fn series(sweep: &Sweep, method: &str, group: &str) -> page::RankSeries {
     }
 }
 
-/// What every page says about its data.
-fn about<T: Element>(subject: &Subject<'_>, data: &GroupedData<'_, T>) -> page::Report {
-    page::Report {
-        title: subject.title.clone(),
+/// What every page of this program says of itself.
+pub(crate) fn about<'a>() -> About<'a> {
+    About {
         generated: format!("Made by fairer-nmf {}", env!("CARGO_PKG_VERSION")),
         command: Some(command()),
-        data: library::data_summary(data),
-        notes: subject.notes.clone(),
-        min_group_size: subject.min_group_size,
-        ..page::Report::default()
+        ..About::default()
     }
-}
-
-/// The name of what a dictionary is compared with.
-const STANDARD: &str = "Standard NMF";
-
-/// What the way to a fairer model costs: to the audited one, or from it.
-fn cost(main: &AuditReport, is_fairer: bool, fairer: Option<&Fairer>) -> Option<page::Cost> {
-    let change = match is_fairer {
-        true => main.individuals.as_ref(),
-        false => fairer.map(|f| &f.change),
-    };
-    Some(library::cost(&main.groups, change?, main.trade_off.as_ref()))
-}
-
-/// A group in numbers of the outcome, in the order of the page's models.
-fn group(
-    group: &GroupAudit,
-    outcome: &GroupOutcome,
-    is_fairer: bool,
-    compared: bool,
-    fairer: Option<&GroupFit>,
-) -> page::GroupOutcome {
-    let result = |(relative_error, loss)| page::ModelResult { relative_error, loss };
-    let standard = outcome.standard_relative_error.zip(outcome.standard_loss).map(result);
-    let standard = standard.filter(|_| compared);
-    let own = result((outcome.relative_error, outcome.loss));
-    let fairer = fairer.map(|f| result((f.relative_error, f.loss)));
-    let results = library::in_order(own, is_fairer, standard, fairer).collect();
-    library::group(group, outcome.baseline_std, results)
-}
-
-fn settings(outcome: &Outcome, model: Option<&Model>) -> Vec<page::Setting> {
-    let mut settings = vec![
-        setting("method", &outcome.method),
-        setting("rank", outcome.rank),
-        setting("seed", outcome.seed),
-        setting("normalize", outcome.data.normalize),
-        setting("precision", outcome.data.precision),
-    ];
-    if let Some(model) = model {
-        let p = &model.parameters;
-        settings.push(setting("n_init", p.n_init));
-        settings.push(setting("tolerance", p.stopping.tolerance));
-        settings.push(setting("max_iterations", p.stopping.max_iterations));
-    }
-    settings
 }
 
 /// The command that was typed, quoted for a shell, without the folders of its files: a page is

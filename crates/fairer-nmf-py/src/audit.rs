@@ -3,7 +3,8 @@
 use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::{AuditOptions, Element, Evaluation, Group, GroupIntervals, GroupedData};
+use fairer_nmf::audit::{Evaluation, GroupIntervals, audit_pair};
+use fairer_nmf::{AuditOptions, Element, Group, GroupedData};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -102,7 +103,7 @@ pub fn intervals<'py>(
         let task = |observer: &fairer_nmf::Observer<'_>| {
             let data = grouped(&view, groups.as_ref(), scaling)?;
             let h = in_scaled_features(h, &data);
-            fairer_nmf::audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
+            audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
         };
         let found = run(py, threads, None, task)?.map_err(to_python)?;
         let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);

@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::program::program;
     #[pymodule_export]
-    use super::report::{audit_charts, audit_json, audit_page};
+    use super::report::{Report, report};
     use super::*;
 
     #[pymodule_init]

@@ -56,15 +56,17 @@ enum News {
     Audit { done: usize, total: usize },
 }
 
-impl From<&Progress<'_>> for News {
-    fn from(progress: &Progress<'_>) -> Self {
-        match *progress {
+impl News {
+    /// What of it is shown; that a fit of several begins, its first iteration tells.
+    fn of(progress: &Progress<'_>) -> Option<Self> {
+        Some(match *progress {
             Progress::Baselines { done, total } => Self::Baselines { done, total },
             Progress::Iteration { restart, restarts, iteration, worst_loss, .. } => {
                 Self::Iteration { restart, restarts, iteration, worst_loss }
             }
             Progress::Audit { done, total, .. } => Self::Audit { done, total },
-        }
+            Progress::Comparison { .. } => return None,
+        })
     }
 }
 
@@ -79,8 +81,8 @@ struct Shared {
 
 impl Shared {
     fn report(&self, listened: bool, progress: &Progress<'_>) -> ControlFlow<()> {
-        if listened {
-            *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.into());
+        if let Some(news) = News::of(progress).filter(|_| listened) {
+            *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
         }
         match self.stop.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),

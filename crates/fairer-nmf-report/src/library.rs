@@ -1,32 +1,187 @@
 //! From the results of the library `fairer-nmf` to a [`Report`](crate::Report): what the program
 //! and the Python package share, so that both write the same page. No statistics here either.
 
-use fairer_nmf::{
-    AuditReport, Bootstrap, Element, GroupAudit, GroupChances, GroupChange, GroupedData,
-    Individuals, Matrix, Model, Permutation, Status, TradeOff,
+use fairer_nmf::audit::{
+    self, Bootstrap, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation,
+    Remark, Role, TradeOff,
 };
+use fairer_nmf::{AuditReport, Element, GroupBaseline, GroupedData, Matrix, Method, Model, Status};
 
 use crate::content as page;
 pub use crate::escape::YOURS;
 
 /// An audit, under the name that the page gives the dictionary.
 #[derive(Clone, Copy, Debug)]
-pub struct Audited<'a> {
+struct Audited<'a> {
     /// Display name, as in [`ModelSummary::name`](crate::ModelSummary::name).
-    pub name: &'a str,
+    name: &'a str,
     /// What the library found.
-    pub audit: &'a AuditReport,
+    audit: &'a AuditReport,
 }
 
 /// A fit, under the name that the page gives the model.
 #[derive(Clone, Copy, Debug)]
-pub struct Fitted<'a> {
+struct Fitted<'a> {
     /// Display name, as in [`ModelSummary::name`](crate::ModelSummary::name).
-    pub name: &'a str,
+    name: &'a str,
     /// The model.
-    pub model: &'a Model,
+    model: &'a Model,
     /// Seconds the fit took, where that is known.
-    pub seconds: Option<f64>,
+    seconds: Option<f64>,
+}
+
+/// What a page says besides numbers.
+#[derive(Clone, Debug, Default)]
+pub struct About<'a> {
+    /// Heading of the page.
+    pub title: String,
+    /// By what it was made.
+    pub generated: String,
+    /// The command that makes it again.
+    pub command: Option<String>,
+    /// Names of the features, in column order; where there are none they are numbered.
+    pub features: &'a [String],
+    /// How features were scaled: `features`, `none`, or `model`.
+    pub normalize: &'a str,
+    /// The seed of the fits and draws.
+    pub seed: u64,
+    /// Remarks on the data.
+    pub notes: Vec<String>,
+    /// Things to know before reading on.
+    pub warnings: Vec<String>,
+    /// Groups with fewer rows are hidden; 0 hides none.
+    pub min_group_size: usize,
+}
+
+/// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
+/// with the seconds of its fit where they are known.
+pub fn report<T: Element>(
+    about: About<'_>,
+    data: &GroupedData<'_, T>,
+    found: &Comparison,
+    baselines: &[GroupBaseline],
+    fitted: Option<(&Model, Option<f64>)>,
+    global_bound: Option<f64>,
+) -> page::Report {
+    let title = |role| title(role, found.method);
+    let shown: Vec<Audited<'_>> = (found.in_order().into_iter())
+        .map(|(role, audit)| Audited { name: title(role), audit })
+        .collect();
+    let fits = found.in_order().into_iter().filter_map(|(role, _)| match found.peer(role) {
+        Some(peer) => {
+            let seconds = Some(peer.fit_time.as_secs_f64());
+            Some(Fitted { name: title(role), model: &peer.model, seconds })
+        }
+        None => fitted.map(|(model, seconds)| Fitted { name: title(role), model, seconds }),
+    });
+    let main = Audited { name: title(Role::Subject), audit: &found.subject };
+    let reference = found.standard.as_ref().map(|_| title(Role::Standard));
+    let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
+    page::Report {
+        title: about.title,
+        subtitle: format!("{} of rank {}", main.name, main.audit.rank),
+        generated: about.generated,
+        command: about.command,
+        data: data_summary(data),
+        settings: settings::<T>(found, about.seed, about.normalize, fitted.map(|(model, _)| model)),
+        models: models(&shown),
+        who_pays: page::WhoPays {
+            baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
+            groups: (baselines.iter().enumerate())
+                .map(|(l, baseline)| group(l, baseline, &found.subject.groups[l], &shown))
+                .collect(),
+        },
+        is_it_real: is_it_real(main.audit, &shown),
+        cost: (found.change.as_ref())
+            .map(|change| cost(&found.subject.groups, change, found.subject.trade_off.as_ref())),
+        quality: Some(quality(fits, global_bound)),
+        topics: Some(topics(main, reference, feature)),
+        warnings: [about.warnings, found.remarks.iter().filter_map(sentence).collect()].concat(),
+        notes: about.notes,
+        min_group_size: about.min_group_size,
+        ..page::Report::default()
+    }
+}
+
+/// The display name of a model of a comparison, of which `method` fitted the subject.
+pub fn title(role: Role, method: Option<Method>) -> &'static str {
+    match role {
+        Role::Subject => method.map_or(YOURS, |method| method_title(method.name())),
+        Role::Standard => method_title("standard"),
+        Role::Fairer => method_title("am"),
+    }
+}
+
+/// The display name of a method.
+pub fn method_title(method: &str) -> &'static str {
+    match method {
+        "am" => "Fairer-NMF (AM)",
+        "mu" => "Fairer-NMF (MU)",
+        "standard" => "Standard NMF",
+        _ => YOURS,
+    }
+}
+
+/// A remark on a peer in words; parts that a stop has left out are the caller's, who knows of the
+/// stop.
+pub fn sentence(remark: &Remark) -> Option<String> {
+    let who = |role: Role| match role {
+        Role::Subject => "the dictionary",
+        Role::Standard => "standard NMF",
+        Role::Fairer => "Fairer-NMF",
+    };
+    Some(match *remark {
+        Remark::NotConverged { role, status: Status::TimeLimit, .. } => {
+            format!("{}, the comparison, did not converge within the time limit", who(role))
+        }
+        Remark::NotConverged { role, max_iterations, .. } => format!(
+            "{}, the comparison, did not converge within {max_iterations} iterations",
+            who(role)
+        ),
+        Remark::OutOfTime { role } => {
+            format!("no time was left to fit {} for comparison", who(role))
+        }
+        _ => return None,
+    })
+}
+
+/// The parts that stops have left out of the audits, in words.
+pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
+    let part = |remark: &Remark| match *remark {
+        Remark::Unfinished { role, part } => Some(match role {
+            Role::Subject => part.name().to_owned(),
+            Role::Standard => format!("{} of standard NMF", part.name()),
+            Role::Fairer => format!("{} of Fairer-NMF", part.name()),
+        }),
+        _ => None,
+    };
+    let parts: Vec<String> = remarks.iter().filter_map(part).collect();
+    Some(match parts.split_last()? {
+        (last, []) => last.clone(),
+        (last, others) => format!("{} and {last}", others.join(", ")),
+    })
+}
+
+fn settings<T: Element>(
+    found: &Comparison,
+    seed: u64,
+    normalize: &str,
+    model: Option<&Model>,
+) -> Vec<page::Setting> {
+    let mut settings = vec![
+        setting("method", found.method.map_or("given", |method| method.name())),
+        setting("rank", found.subject.rank),
+        setting("seed", seed),
+        setting("normalize", normalize),
+        setting("precision", T::NAME),
+    ];
+    if let Some(model) = model {
+        let p = &model.parameters;
+        settings.push(setting("n_init", p.n_init));
+        settings.push(setting("tolerance", p.stopping.tolerance));
+        settings.push(setting("max_iterations", p.stopping.max_iterations));
+    }
+    settings
 }
 
 /// Shape and preparation of the data.
@@ -41,7 +196,7 @@ pub fn data_summary<T: Element>(data: &GroupedData<'_, T>) -> page::DataSummary 
 }
 
 /// Share of entries that are not zero.
-pub fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
+fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
     let nonzeros = match data.matrix() {
         Matrix::Dense(view) => view.iter().filter(|v| v.to_f64() != 0.0).count(),
         Matrix::Sparse(csr) => csr.stored(),
@@ -50,20 +205,8 @@ pub fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
     nonzeros as f64 / (data.rows() as f64 * data.features() as f64)
 }
 
-/// The order of a page's models: what one starts from comes first, the fairer model last. A fairer
-/// model that is audited itself starts from standard NMF.
-pub fn in_order<T>(
-    main: T,
-    is_fairer: bool,
-    standard: Option<T>,
-    fairer: Option<T>,
-) -> impl Iterator<Item = T> {
-    let (before, after) = if is_fairer { (standard, None) } else { (None, standard) };
-    before.into_iter().chain([main]).chain(after).chain(fairer)
-}
-
 /// The models of the page, in its order.
-pub fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
+fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
     let summary = |Audited { name, audit }: &Audited<'_>| page::ModelSummary {
         name: (*name).to_owned(),
         rank: audit.rank,
@@ -72,23 +215,27 @@ pub fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
     audits.iter().map(summary).collect()
 }
 
-/// A group; `spread` is the standard deviation of its baseline's runs, in the units of its norm,
-/// and `results` are in the order of the models.
-pub fn group(
+/// A group under every model of the page.
+fn group(
+    l: usize,
+    baseline: &GroupBaseline,
     group: &GroupAudit,
-    spread: Option<f64>,
-    results: Vec<page::ModelResult>,
+    audits: &[Audited<'_>],
 ) -> page::GroupOutcome {
     // N is positive by validation.
     let share = |error: f64| error / group.norm;
+    let result = |a: &Audited<'_>| page::ModelResult {
+        relative_error: a.audit.groups[l].relative_error,
+        loss: a.audit.groups[l].loss,
+    };
     page::GroupOutcome {
         name: group.name.clone(),
         rows: group.rows,
         norm: Some(group.norm),
-        relative_baseline: share(group.baseline_error),
-        relative_baseline_std: spread.map(share),
+        relative_baseline: share(baseline.error),
+        relative_baseline_std: baseline.spread().map(share),
         small_group: group.small,
-        results,
+        results: audits.iter().map(result).collect(),
     }
 }
 
@@ -100,7 +247,7 @@ pub fn p_value(chances: &GroupChances) -> f64 {
 
 /// Section 2, where anything was asked for that belongs there: `main` is the audit in full,
 /// `audits` are those of all models of the page, in its order.
-pub fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
+fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
     if bootstrap(main).is_none() && permutation(main).is_none() && main.held_out.is_none() {
         return None;
     }
@@ -143,7 +290,7 @@ fn draws(Audited { name, audit }: &Audited<'_>) -> page::ModelDraws {
 }
 
 fn evidence(Audited { name, audit }: Audited<'_>, main: &AuditReport) -> Vec<page::Evidence> {
-    let interval = |i: &fairer_nmf::Interval| page::Interval { lo: i.low, hi: i.high };
+    let interval = |i: &audit::Interval| page::Interval { lo: i.low, hi: i.high };
     let (bootstrap, permutation) = (bootstrap(audit), permutation(audit));
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
@@ -165,12 +312,12 @@ fn evidence(Audited { name, audit }: Audited<'_>, main: &AuditReport) -> Vec<pag
 
 /// Section 3: what the last model of the page changes for the groups and samples of the first, and
 /// the curve between total error and worst loss.
-pub fn cost(
+fn cost(
     groups: &[GroupAudit],
     individuals: &Individuals,
     trade_off: Option<&TradeOff>,
 ) -> page::Cost {
-    let point = |p: &fairer_nmf::TradeOffPoint| page::TradeOffPoint {
+    let point = |p: &audit::TradeOffPoint| page::TradeOffPoint {
         alpha: p.alpha,
         total_error: p.total_error,
         worst_loss: p.worst_loss,
@@ -188,7 +335,7 @@ pub fn cost(
 }
 
 /// Section 4: the fits in the order of the models, and the bound that holds for all of them.
-pub fn quality<'a>(
+fn quality<'a>(
     fits: impl IntoIterator<Item = Fitted<'a>>,
     global_bound: Option<f64>,
 ) -> page::Quality {
@@ -217,12 +364,12 @@ pub fn quality<'a>(
 
 /// Section 6: the topics of a dictionary, and the name of the one they were matched with;
 /// `feature` gives the name of a column.
-pub fn topics(
+fn topics(
     Audited { name, audit }: Audited<'_>,
     reference: Option<&str>,
     feature: impl Fn(usize) -> String,
 ) -> page::Topics {
-    let topic = |(k, topic): (usize, &fairer_nmf::Topic)| page::Topic {
+    let topic = |(k, topic): (usize, &audit::Topic)| page::Topic {
         name: format!("Topic {}", k + 1),
         features: (topic.features.iter())
             .map(|f| page::Feature { name: feature(f.feature), weight: f.share })

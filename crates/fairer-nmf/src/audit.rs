@@ -4,6 +4,7 @@
 //! sample. Data are touched again only where something is fitted anew.
 
 mod bootstrap;
+mod comparison;
 mod held_out;
 mod individuals;
 mod permutation;
@@ -13,8 +14,11 @@ mod topics;
 mod trade_off;
 
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
+pub use comparison::{
+    AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Role, Subject, compare, fit_peers,
+};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
-pub use individuals::{GroupChange, Individuals, Verdict, compare_individuals};
+pub use individuals::{Direction, GroupChange, Individuals, compare_individuals};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };

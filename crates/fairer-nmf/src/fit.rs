@@ -20,7 +20,7 @@ use crate::bound::{BoundReport, global_bound};
 use crate::data::GroupedData;
 use crate::model::{GroupFit, Model, Warning};
 use crate::pass::{self, RowStep};
-use crate::stopping::Status;
+use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::{Element, Error, Result};
 use ndarray::Array2;
@@ -59,11 +59,18 @@ pub enum Progress<'a> {
     /// An audit is at work.
     Audit {
         /// On which part.
-        part: crate::AuditPart,
+        part: crate::audit::AuditPart,
         /// Steps of the part done.
         done: usize,
         /// Steps of the part in all.
         total: usize,
+    },
+    /// The next piece of a comparison begins: a fit with these limits, or else an audit.
+    Comparison {
+        /// Of which model.
+        role: crate::audit::Role,
+        /// What limits the fit.
+        fit: Option<&'a Stopping>,
     },
 }
 

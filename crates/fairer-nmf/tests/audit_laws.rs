@@ -1,9 +1,12 @@
 //! Laws of the audit.
 
+use fairer_nmf::audit::{
+    AuditPart, Refit, TradeOffOptions, bootstrap, bootstrap_refit, held_out, permutation_test,
+    permutation_test_refit, trade_off,
+};
 use fairer_nmf::{
-    AuditOptions, AuditPart, AuditReport, Baseline, GroupedData, Method, Observer, Parameters,
-    Progress, Refit, Stopping, TradeOffOptions, audit, bootstrap, bootstrap_refit, evaluate, fit,
-    held_out, permutation_test, permutation_test_refit, silent, synthetic, trade_off,
+    AuditOptions, AuditReport, Baseline, GroupedData, Method, Observer, Parameters, Progress,
+    Stopping, audit, evaluate, fit, silent, synthetic,
 };
 use ndarray::{Array2, array, s};
 use std::ops::ControlFlow;
@@ -172,9 +175,8 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
     let options = TradeOffOptions { points: 33, ..options };
     let fine = trade_off(&data, &starts, &baselines, &options).unwrap().points;
     for p in &curve {
-        let mixed = |q: &fairer_nmf::TradeOffPoint| {
-            (1.0 - p.alpha) * q.total_error + p.alpha * q.worst_loss
-        };
+        let mixed =
+            |q: &audit::TradeOffPoint| (1.0 - p.alpha) * q.total_error + p.alpha * q.worst_loss;
         let lowest = fine.iter().map(mixed).fold(f64::INFINITY, f64::min);
         println!("{:.3}: {:.2e} above the fine path", p.alpha, mixed(p) - lowest);
         assert!(mixed(p) - lowest < 5e-3);
@@ -360,7 +362,7 @@ fn f32_data_are_audited_like_f64() {
     for l in 0..2 {
         assert!((a.losses[l] - b.losses[l]).abs() < 1e-6);
     }
-    let same = fairer_nmf::compare_individuals(&narrow, &b, &b);
+    let same = audit::compare_individuals(&narrow, &b, &b);
     assert_eq!((same.share_worse, same.share_better), (0.0, 0.0));
 }
 

@@ -3,25 +3,29 @@
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::{
-    Element, Fit, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters,
-    estimate_baselines, global_bound,
+use fairer_nmf::audit::{
+    Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
+use fairer_nmf::{
+    Element, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters, estimate_baselines,
+    global_bound,
+};
+use fairer_nmf_report::library;
 use ndarray::Array2;
 
 use super::topics::load_model;
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
-use crate::auditing::{self, Audits, audits, fit_fairer, is_fairer};
+use crate::auditing;
 use crate::export;
 use crate::features::load_for_model;
-use crate::fitting::{self, fit_standard};
+use crate::fitting;
 use crate::load;
 use crate::meaning;
 use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
 use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
-use crate::report::{self, Subject};
+use crate::report::{self, About};
 use crate::terminal;
 use fairer_nmf_io::Failure;
 use fairer_nmf_io::Output;
@@ -79,9 +83,9 @@ struct Audited {
 }
 
 impl Audited {
-    /// `am`, `mu`, `standard`; `given` for a dictionary from elsewhere.
-    fn method(&self) -> &'static str {
-        self.model.as_ref().map_or("given", |m| m.parameters.method.name())
+    /// The method that fitted it; none for a dictionary from elsewhere.
+    fn method(&self) -> Option<Method> {
+        self.model.as_ref().map(|m| m.parameters.method)
     }
 }
 
@@ -176,15 +180,19 @@ fn measure<T: Element>(
         ));
     }
     let baseline_time = start.elapsed().as_secs_f64();
-    let standard = match audited.method() {
-        // Standard NMF is its own comparison.
-        "standard" => None,
-        _ => compare(args, &data, &parameters, &baselines, bar)?,
-    };
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-    let fairer = match trade_off && !args.common.no_compare && !is_fairer(audited.method()) {
-        true if !progress::stopped() => fit_fairer(&data, &parameters, &errors, bar)?,
-        _ => None,
+    let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
+    let peers = match args.common.no_compare || progress::stopped() {
+        true => Peers::default(),
+        false => {
+            let update = meaning::update(args.common.solver.update);
+            let plan = PeerPlan::beside(audited.method(), update);
+            // Fairer-NMF beside it is for page and JSON alone.
+            let plan = PeerPlan { fairer: plan.fairer && trade_off, ..plan };
+            let mut parameters = parameters.clone();
+            parameters.stopping.time_limit = bar.time_left();
+            fit_peers(&data, plan, &parameters, &errors, &observer)?
+        }
     };
     if progress::stopped() {
         return fitting::stopped(&[]);
@@ -192,9 +200,9 @@ fn measure<T: Element>(
 
     bar.stage("auditing");
     let start = Instant::now();
-    let reference = standard.as_ref().map(|s| &s.model);
     let components = audited.components.view();
-    let audits = audits(&data, components, &errors, reference, fairer, &options, bar)?;
+    let subject = Subject { components, representation: None, method: audited.method() };
+    let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
         read: loaded.seconds,
         baselines: baseline_time,
@@ -202,12 +210,10 @@ fn measure<T: Element>(
     };
     bar.finish();
 
-    let mut outcome = outcome(args, audited, loaded, &data, &audits, &baselines, reference);
+    let mut outcome = outcome(args, audited, loaded, &data, &found, &baselines);
     outcome.seconds = seconds;
     outcome.seed = seed;
-    outcome.warnings = standard.iter().filter_map(unfinished).collect();
-    outcome.warnings.extend(audits.fairer.iter().filter_map(|f| f.unfinished.clone()));
-    outcome.warnings.extend(audits.unfinished());
+    outcome.warnings = auditing::warnings(&found);
     outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;
     outcome.notes.iter().for_each(|note| bar.note(note));
@@ -217,15 +223,21 @@ fn measure<T: Element>(
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
     // Behind --json, --report and --charts alike.
     if trade_off {
-        let subject = Subject {
+        let about = About {
             title: format!("{} by group", report::short_name(loaded.dataset.path())),
             features: &loaded.dataset.features,
+            normalize: outcome.data.normalize,
+            seed,
             min_group_size: args.common.audit.min_group_size,
             notes: loaded.dataset.notes.clone(),
+            warnings: (outcome.explains_little().into_iter())
+                .chain(auditing::unfinished(&found))
+                .collect(),
+            ..report::about()
         };
-        let model = audited.model.as_ref().map(|model| (model, None));
-        let standard = standard.as_ref().map(fitting::timed);
-        let report = report::of_audit(&subject, &data, &outcome, &audits, model, standard);
+        let fitted = audited.model.as_ref().map(|model| (model, None));
+        let bound = outcome.global_bound;
+        let report = library::report(about, &data, &found, &baselines, fitted, bound);
         outcome.report = Some(report);
     }
     let written = files.write(&outcome)?;
@@ -251,42 +263,25 @@ fn parameters<T: Element>(
     })
 }
 
-/// Standard NMF of the same rank, where it is wanted.
-fn compare<T: Element>(
-    args: &AuditArgs,
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-    baselines: &[GroupBaseline],
-    bar: &Bar,
-) -> Result<Option<Fit<T>>, Failure> {
-    if args.common.no_compare || progress::stopped() {
-        return Ok(None);
-    }
-    bar.next_fit("standard NMF: ", &parameters.stopping);
-    let update = meaning::update(args.common.solver.update);
-    fit_standard(data, parameters, update, baselines, bar).map(Some)
-}
-
-fn unfinished<T>(standard: &Fit<T>) -> Option<String> {
-    fitting::unfinished(standard, "standard NMF, the comparison,")
-}
-
 fn outcome<T: Element>(
     args: &AuditArgs,
     audited: &Audited,
     loaded: &Loaded,
     data: &GroupedData<'_, T>,
-    audits: &Audits,
+    found: &Comparison,
     baselines: &[GroupBaseline],
-    standard: Option<&Model>,
 ) -> Outcome {
-    let audit = &audits.main;
-    let itself = audited.method() == "standard" && !args.common.no_compare;
-    let group = |(l, group): (usize, &fairer_nmf::GroupAudit)| {
-        let of = |model: &Model| (model.groups[l].relative_error, model.groups[l].loss);
+    let audit = &found.subject;
+    let is_standard = matches!(audited.method(), Some(Method::Standard { .. }));
+    let itself = is_standard && !args.common.no_compare;
+    let group = |(l, group): (usize, &GroupAudit)| {
+        let of = |role| {
+            let group = &found.peer(role)?.model.groups[l];
+            Some((group.relative_error, group.loss))
+        };
         let own = (group.relative_error, group.loss);
-        let standard = standard.map(of).or(itself.then_some(own));
-        let fairer = audits.fairer.as_ref().map(|fairer| of(&fairer.model));
+        let standard = of(Role::Standard).or(itself.then_some(own));
+        let fairer = of(Role::Fairer);
         GroupOutcome {
             fairer_relative_error: fairer.map(|(error, _)| error),
             fairer_loss: fairer.map(|(_, loss)| loss),
@@ -297,7 +292,7 @@ fn outcome<T: Element>(
     let bound = global_bound(data, audit.rank, &errors);
     let model = audited.model.as_ref();
     Outcome {
-        method: audited.method().to_owned(),
+        method: audited.method().map_or("given", |method| method.name()).to_owned(),
         rank: audit.rank,
         seed: 0,
         status: model.map_or("given", |m| m.status.name()).to_owned(),

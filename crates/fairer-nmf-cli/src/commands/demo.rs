@@ -14,7 +14,7 @@ use crate::fitting::{self, fit_and_compare};
 use crate::outputs;
 use crate::pages::Pages;
 use crate::progress::{self, Bar, Deadline};
-use crate::report::{self, Subject};
+use crate::report::{self, About};
 use crate::terminal::{self, STRONG, styled};
 use fairer_nmf_io::Failure;
 use fairer_nmf_io::Output;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
     let mut outcome = fit::outcome(&compared, true, &loaded, &data);
     outcome.notes = loaded.dataset.notes.clone();
-    outcome.warnings = compared.warnings.clone();
+    outcome.warnings = compared.warnings();
     if progress::stopped() {
         return fitting::stopped(&[]);
     }
@@ -115,13 +115,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         terminal::print(&export::table(&outcome))?;
     }
     outcome.warnings.iter().for_each(|warning| bar.warn(warning));
-    let subject = Subject {
+    let about = About {
         title: title(),
         features: &loaded.dataset.features,
-        min_group_size: 0,
         notes: vec![LABELS.to_owned()],
+        ..report::about()
     };
-    fit::audit(&subject, &data, &compared, &mut outcome, &AuditArgs::standard(), &bar)?;
+    fit::audit(about, &data, compared, &mut outcome, &AuditArgs::standard(), &bar)?;
     let sweep = Plan {
         ranks: (1..=8).collect(),
         trials: 3,

@@ -1,10 +1,12 @@
 //! `fit`: a fair factorisation of a data file.
 
 use clap::Args;
-use fairer_nmf::{Element, GroupedData, Matrix, Parameters};
+use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
+use fairer_nmf::{Element, GroupBaseline, GroupedData, Matrix, Method, Parameters, Update};
+use fairer_nmf_report::library;
 
 use crate::args::{AuditArgs, DataArgs, GroupArgs, MeasureArgs, MethodName};
-use crate::auditing::{self, audits, fit_fairer, is_fairer};
+use crate::auditing;
 use crate::export;
 use crate::fitting::{self, Compared, fit_and_compare};
 use crate::load;
@@ -13,7 +15,7 @@ use crate::outcome::{DataFacts, Outcome, Seconds};
 use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar};
-use crate::report::{self, Subject};
+use crate::report::{self, About};
 use crate::terminal;
 use fairer_nmf_io::Failure;
 use fairer_nmf_io::Output;
@@ -105,7 +107,7 @@ fn fit_matrix<T: Element>(
     compared.fit.model.preparation = keep_recipe(dataset);
     let mut outcome = outcome(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
-    outcome.warnings = compared.warnings.clone();
+    outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;
 
@@ -122,13 +124,14 @@ fn fit_matrix<T: Element>(
         return fitting::stopped_without(&written, &missing);
     }
     if audited {
-        let subject = Subject {
+        let about = About {
             title: format!("{} by group", report::short_name(dataset.path())),
             features: &dataset.features,
             min_group_size: args.common.audit.min_group_size,
             notes: dataset.notes.clone(),
+            ..report::about()
         };
-        let done = audit(&subject, &data, &compared, &mut outcome, &args.common.audit, bar);
+        let done = audit(about, &data, compared, &mut outcome, &args.common.audit, bar);
         if let Err(failure) = done {
             // The fit is done, and what it found is not lost with its audit.
             outputs.write_json(&outcome)?;
@@ -169,8 +172,8 @@ pub(crate) fn outcome<T: Element>(
     data: &GroupedData<'_, T>,
 ) -> Outcome {
     let fit = &compared.fit;
-    let is_standard = fit.model.parameters.method.name() == "standard";
-    let standard = match &compared.standard {
+    let is_standard = matches!(fit.model.parameters.method, Method::Standard { .. });
+    let standard = match &compared.peers.standard {
         Some(standard) => Some(&standard.model),
         // Standard NMF is its own comparison.
         None => (wanted && is_standard).then_some(&fit.model),
@@ -192,42 +195,56 @@ pub(crate) fn outcome<T: Element>(
 
 /// Adds to the outcome of a fit what the library's audit says of it, and the page's content.
 pub(crate) fn audit<T: Element>(
-    subject: &Subject<'_>,
+    about: About<'_>,
     data: &GroupedData<'_, T>,
-    compared: &Compared<T>,
+    compared: Compared<T>,
     outcome: &mut Outcome,
     args: &AuditArgs,
     bar: &Bar,
 ) -> Result<(), Failure> {
     bar.stage("auditing");
-    let model = &compared.fit.model;
+    let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
+    let (model, mut peers) = (&compared.fit.model, compared.peers);
     let parameters = &model.parameters;
     let options = auditing::options(args, Some(parameters), true, parameters.seed)?;
-    let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
-    let reference = compared.standard.as_ref().map(|s| &s.model);
+    let baselines: Vec<GroupBaseline> = model.groups.iter().map(|g| g.baseline.clone()).collect();
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let method = Some(parameters.method);
     // The comparison of standard NMF is what Fairer-NMF would make of it.
-    let compared_at_all = outcome.groups.iter().any(|g| g.standard_loss.is_some());
-    let fairer = match compared_at_all && !is_fairer(parameters.method.name()) {
-        true => fit_fairer(data, parameters, &baselines, bar)?,
-        false => None,
-    };
-    let components = model.components.view();
-    let audits = audits(data, components, &baselines, reference, fairer, &options, bar)?;
+    if outcome.groups.iter().any(|g| g.standard_loss.is_some()) {
+        let fairer = PeerPlan::beside(method, Update::Hals).fairer;
+        let mut parameters = parameters.clone();
+        parameters.stopping.time_limit = bar.time_left();
+        let plan = PeerPlan { standard: None, fairer };
+        let more = fit_peers(data, plan, &parameters, &errors, &observer)?;
+        peers.fairer = more.fairer;
+        peers.out_of_time.extend(more.out_of_time);
+    }
+    let subject = Subject { components: model.components.view(), representation: None, method };
+    let found = compare(data, &subject, &errors, peers, &options, &observer)?;
     bar.finish();
-    let missing: Vec<String> = (audits.fairer.iter().filter_map(|f| f.unfinished.clone()))
-        .chain(audits.unfinished())
-        .collect();
+    let mut missing = auditing::warnings(&found);
+    missing.retain(|warning| !outcome.warnings.contains(warning));
     missing.iter().for_each(|warning| bar.warn(warning));
     outcome.warnings.extend(missing);
-    for (group, fairer) in
-        outcome.groups.iter_mut().zip(audits.fairer.iter().flat_map(|f| &f.model.groups))
-    {
+    let fairer = found.fairer.iter().flat_map(|fairer| &fairer.model.groups);
+    for (group, fairer) in outcome.groups.iter_mut().zip(fairer) {
         group.fairer_relative_error = Some(fairer.relative_error);
         group.fairer_loss = Some(fairer.loss);
     }
-    let (main, standard) = compared.timed();
-    outcome.report = Some(report::of_audit(subject, data, outcome, &audits, Some(main), standard));
-    outcome.audit = Some(audits.main);
+    let about = About {
+        normalize: outcome.data.normalize,
+        seed: outcome.seed,
+        warnings: (compared.warnings.into_iter())
+            .chain(outcome.explains_little())
+            .chain(auditing::unfinished(&found))
+            .collect(),
+        ..about
+    };
+    let fitted = Some((model, Some(compared.fit.fit_time.as_secs_f64())));
+    let bound = outcome.global_bound;
+    outcome.report = Some(library::report(about, data, &found, &baselines, fitted, bound));
+    outcome.audit = Some(found.subject);
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use crate::outputs;
 use crate::pages::{self, Pages};
 use crate::progress::{self, Bar, Deadline};
 use crate::publish;
-use crate::report::{self, Subject};
+use crate::report::{self, About};
 use crate::terminal;
 use fairer_nmf_io::Failure;
 use fairer_nmf_io::Output;
@@ -265,13 +265,14 @@ fn sweep<T: Element>(
     sweep.warnings.iter().for_each(|warning| bar.warn(warning));
     sweep.min_group_size = args.min_group_size;
     let dataset = &loaded.dataset;
-    let subject = Subject {
+    let about = About {
         title: format!("{}: which rank?", report::short_name(dataset.path())),
         features: &dataset.features,
         min_group_size: args.min_group_size,
         notes: dataset.notes.clone(),
+        ..report::about()
     };
-    sweep.report = Some(report::of_sweep(&subject, &data, &sweep));
+    sweep.report = Some(report::of_sweep(about, &data, &sweep));
     let json = outputs::write_json(json, || outcome::json(&*sweep.published()))?;
     let mut written: Vec<String> = json.into_iter().collect();
     if let Some(report) = &sweep.report {

@@ -4,6 +4,7 @@ mod ranks;
 mod representation;
 mod table;
 
+pub(crate) use fairer_nmf_report::library::method_title;
 pub(crate) use ranks::rank_table;
 pub(crate) use representation::{Kind, npy, write_csv};
-pub(crate) use table::{dimensions, method_title, table};
+pub(crate) use table::{dimensions, table};

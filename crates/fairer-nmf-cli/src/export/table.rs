@@ -2,20 +2,10 @@
 
 use crate::outcome::{GroupOutcome, Outcome};
 use crate::terminal::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
-use fairer_nmf_report::library::p_value;
+use fairer_nmf_report::library::{method_title, p_value};
 
 /// Changes below this are rounding and stopping, not gains and losses: as R-Error.
 const NOTICEABLE: f64 = 5e-5;
-
-/// The display name of a method.
-pub(crate) fn method_title(method: &str) -> &'static str {
-    match method {
-        "am" => "Fairer-NMF (AM)",
-        "mu" => "Fairer-NMF (MU)",
-        "standard" => "Standard NMF",
-        _ => "The given dictionary",
-    }
-}
 
 /// `297 rows, 12 features, 2 groups`.
 pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String {

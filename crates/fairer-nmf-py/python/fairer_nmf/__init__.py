@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from fairer_nmf._audit import Audit, audit
     from fairer_nmf._baseline import BaselineEstimate, estimate_baseline
     from fairer_nmf._estimator import FairerNMF
+    from fairer_nmf._page import Report
     from fairer_nmf._sweep import Sweep, sweep
 
 __all__ = [
     "Audit",
     "BaselineEstimate",
     "FairerNMF",
+    "Report",
     "Sweep",
     "__version__",
     "audit",
@@ -49,6 +51,7 @@ _HOMES = {
     "Audit": "_audit",
     "BaselineEstimate": "_baseline",
     "FairerNMF": "_estimator",
+    "Report": "_page",
     "Sweep": "_sweep",
     "audit": "_audit",
     "estimate_baseline": "_baseline",

@@ -231,12 +231,12 @@ def audit(
     if groups is None:
         raise TypeError("an audit compares groups: give sensitive_features")
     names = groups.names
-    settings: _core.PageSettings = {
+    settings: _core.ReportSettings = {
         "title": "Audit",
         "normalize": _data.scaled(normalize),
         "baselines": [],
         "baseline_runs": _data.count("baseline_runs", baseline_runs),
-        "baseline_spreads": None,
+        "baseline_run_errors": [],
         "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "draws": 0,
         "permutations": 0,
@@ -264,9 +264,7 @@ def audit(
         )
     _warn_of_small_groups(groups, len(H))
     settings["baselines"] = errors
-    settings["baseline_runs"] = len(runs[0])
-    if len(runs[0]) > 1:
-        settings["baseline_spreads"] = np.std(runs, axis=1, ddof=1).tolist()
+    settings["baseline_run_errors"] = runs
     norms, relative_errors, losses, representation = _core.evaluate(
         X, groups, H, W, errors, False, settings["normalize"], None, settings["threads"]
     )
@@ -308,7 +306,7 @@ def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
         warn(
             f"groups with fewer rows than twice the rank {rank}: {_data.some(small)}. A dictionary "
             "of their own fits almost anything, so their losses look larger than on new samples; "
-            "the page has held-out losses"
+            "the page of report() has held-out losses"
         )
 
 

@@ -35,12 +35,12 @@ class Settings(TypedDict):
     threads: int
     feature_names: list[str] | None
 
-class PageSettings(TypedDict):
+class ReportSettings(TypedDict):
     title: str
     normalize: bool
     baselines: list[float]
+    baseline_run_errors: list[list[float]]
     baseline_runs: int
-    baseline_spreads: list[float] | None
     feature_names: list[str] | None
     draws: int
     permutations: int
@@ -53,6 +53,11 @@ class PageSettings(TypedDict):
     baseline: str
     seed: int
     threads: int
+
+class Report:
+    def html(self) -> str: ...
+    def json(self) -> str: ...
+    def charts(self) -> list[tuple[str, bytes]]: ...
 
 class Model:
     @property
@@ -139,27 +144,14 @@ def intervals(
     draws_level_seed: tuple[int, float, int],
     threads: int,
 ) -> list[list[float]]: ...
-def audit_charts(
+def report(
     x: Any,
     groups: tuple[Sequence[str], NDArray[np.int64]],
     components: NDArray[np.float64],
     representation: NDArray[np.float64] | None,
-    settings: PageSettings,
-) -> list[tuple[str, bytes]]: ...
-def audit_page(
-    x: Any,
-    groups: tuple[Sequence[str], NDArray[np.int64]],
-    components: NDArray[np.float64],
-    representation: NDArray[np.float64] | None,
-    settings: PageSettings,
-) -> str: ...
-def audit_json(
-    x: Any,
-    groups: tuple[Sequence[str], NDArray[np.int64]],
-    components: NDArray[np.float64],
-    representation: NDArray[np.float64] | None,
-    settings: PageSettings,
-) -> str: ...
+    settings: ReportSettings,
+    listener: _Listener = None,
+) -> Report: ...
 def program(arguments: Sequence[str]) -> int: ...
 def heart_disease_csv() -> str: ...
 def synthetic(number: int, seed: int) -> tuple[NDArray[np.float64], list[str]]: ...

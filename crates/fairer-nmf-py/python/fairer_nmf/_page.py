@@ -1,4 +1,4 @@
-"""The page of an audit, the same as JSON, and its charts as files."""
+"""The report of an audit: its page, the same as JSON, and its charts as files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,78 @@ class Subject(NamedTuple):
     groups: _data.Groups
     H: NDArray[np.float64]
     W: NDArray[np.float64] | None
-    settings: _core.PageSettings
+    settings: _core.ReportSettings
+
+
+class Report:
+    """All that an audit has to say, computed once; made by :meth:`Audit.report`.
+
+    In a notebook it shows its page.
+    """
+
+    def __init__(self, found: _core.Report) -> None:
+        self._found = found
+
+    def html(self) -> str:
+        """Give the report as one self-contained HTML page, as the program writes it."""
+        return self._found.html()
+
+    def json(self) -> str:
+        """Give what the page shows as JSON: what the program writes as `report`.
+
+        docs/report.md names the fields, docs/schema/report.json is their schema. Numbers that do
+        not exist are null.
+        """
+        return self._found.json()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the content of :meth:`json` as dicts and lists."""
+        content: dict[str, Any] = json.loads(self.json())
+        return content
+
+    def charts(self) -> dict[str, bytes]:
+        """Give the charts of the page by the names of their files, each as SVG and as PNG."""
+        return dict(self._found.charts())
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> list[pathlib.Path]:
+        """Write the report to a file, or its charts into a folder.
+
+        Parameters
+        ----------
+        path : path
+            `….html` for the page, `….json` for its content, a folder (made if it is not there)
+            for the charts.
+        overwrite : bool, default=False
+            Replace files that exist.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files.
+        """
+        place = pathlib.Path(path)
+        kind = place.suffix.lower()
+        if kind in (".html", ".htm"):
+            files = {place: self.html().encode()}
+        elif kind == ".json":
+            files = {place: self.json().encode()}
+        elif kind and not place.is_dir():
+            raise ValueError(
+                f"{place}: give a name that ends in .html or .json, or a folder for the charts"
+            )
+        else:
+            place.mkdir(exist_ok=True)
+            files = {place / name: content for name, content in self.charts().items()}
+        there = [file for file in files if file.exists()]
+        if there and not overwrite:
+            raise FileExistsError(f"{there[0]} exists: give another name, or overwrite=True")
+        for file, content in files.items():
+            file.write_bytes(content)
+        return list(files)
+
+    def __repr__(self) -> str:
+        content = self.to_dict()
+        return f"<Report of {content['data']['groups']} groups: {content['title']}>"
 
 
 class Pages:
@@ -28,7 +99,7 @@ class Pages:
 
     _subject: Subject
 
-    def to_html(
+    def report(
         self,
         title: str = "Audit",
         *,
@@ -40,12 +111,11 @@ class Pages:
         min_group_size: int = 0,
         refit: int = 0,
         fitted_by: str | None = None,
-    ) -> str:
-        """Give the audit as one self-contained HTML page.
+    ) -> Report:
+        """Find all that there is to say, once: page, JSON and charts are made of it.
 
-        The page says who pays, whether it is real, what fairness would cost and whom, how good
-        the fit is, and what the topics are. The code behind it is that of the program
-        `fairer-nmf`.
+        It says who pays, whether it is real, what fairness would cost and whom, how good the fit
+        is, and what the topics are. The code behind it is that of the program `fairer-nmf`.
 
         Parameters
         ----------
@@ -64,145 +134,44 @@ class Pages:
         level : float, default=0.95
             Level of the intervals.
         min_group_size : int, default=0
-            Groups with fewer rows appear nowhere on the page, and no totals with them.
+            Groups with fewer rows appear nowhere in the report, and no totals with them.
         refit : int, default=0
             Draws of the intervals and of the test in which baselines and dictionary, also those
             it is compared with, are fitted anew, so that the luck of the fit counts too (slow).
-            The page shows these in place of those with the dictionary fixed.
+            The report has these in place of those with the dictionary fixed.
         fitted_by : {"standard", "am", "mu"}, optional
             How the dictionary was fitted, for `refit`: "standard" is any usual NMF, such as
             scikit-learn's; "am" and "mu" are the methods of :class:`FairerNMF`.
 
         Returns
         -------
-        str
-            The page.
+        Report
+            With `html()`, `json()`, `to_dict()`, `charts()` and `save(path)`.
+
+        Examples
+        --------
+        >>> from sklearn.decomposition import NMF
+        >>> from fairer_nmf import audit
+        >>> from fairer_nmf.datasets import load_heart_disease
+        >>> heart = load_heart_disease()
+        >>> H = NMF(2, max_iter=1000, random_state=0).fit(heart.data).components_
+        >>> found = audit(heart.data, H=H, sensitive_features=heart.sensitive_features)
+        >>> report = found.report("Heart Disease by sex", draws=100, permutations=100)
+        >>> report.html().startswith("<!doctype html>"), report.to_dict()["title"]
+        (True, 'Heart Disease by sex')
         """
-        settings = self._settings(
-            draws, permutations, folds, compare, level, min_group_size, refit, fitted_by
-        )
-        X, groups, H, W, _ = self._subject
-        return _core.audit_page(X, groups, H, W, {**settings, "title": title})
-
-    def to_json(
-        self,
-        title: str = "Audit",
-        *,
-        draws: int = 2000,
-        permutations: int = 2000,
-        folds: int = 5,
-        compare: bool = True,
-        level: float = 0.95,
-        min_group_size: int = 0,
-        refit: int = 0,
-        fitted_by: str | None = None,
-    ) -> str:
-        """Give what the page of :meth:`to_html` shows as JSON.
-
-        It is what the program writes as `report`; docs/report.md names the fields.
-
-        Parameters
-        ----------
-        title, draws, permutations, folds, compare, level, min_group_size, refit, fitted_by
-            As for :meth:`to_html`.
-
-        Returns
-        -------
-        str
-            Indented JSON; numbers that do not exist are null.
-        """
-        settings = self._settings(
-            draws, permutations, folds, compare, level, min_group_size, refit, fitted_by
-        )
-        X, groups, H, W, _ = self._subject
-        return _core.audit_json(X, groups, H, W, {**settings, "title": title})
-
-    def to_dict(self, title: str = "Audit", **options: Any) -> dict[str, Any]:
-        """Give what the page of :meth:`to_html` shows as dicts and lists.
-
-        Parameters
-        ----------
-        title : str, default="Audit"
-            Heading of the page.
-        **options
-            As for :meth:`to_html`.
-
-        Returns
-        -------
-        dict
-            The content of :meth:`to_json`; numbers that do not exist are None.
-        """
-        content: dict[str, Any] = json.loads(self.to_json(title, **options))
-        return content
-
-    def save_charts(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        draws: int = 2000,
-        permutations: int = 2000,
-        folds: int = 5,
-        compare: bool = True,
-        level: float = 0.95,
-        min_group_size: int = 0,
-        refit: int = 0,
-        fitted_by: str | None = None,
-        overwrite: bool = False,
-    ) -> list[pathlib.Path]:
-        """Write the charts of :meth:`to_html` into a folder, each as SVG and as PNG.
-
-        Parameters
-        ----------
-        folder : path
-            Where the files go; made if it is not there.
-        draws, permutations, folds, compare, level, min_group_size, refit, fitted_by
-            As for :meth:`to_html`.
-        overwrite : bool, default=False
-            Replace charts that exist.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files.
-        """
-        settings = self._settings(
-            draws, permutations, folds, compare, level, min_group_size, refit, fitted_by
-        )
-        place = pathlib.Path(folder)
-        place.mkdir(exist_ok=True)
-        X, groups, H, W, _ = self._subject
-        files = [
-            (place / name, content)
-            for name, content in _core.audit_charts(X, groups, H, W, settings)
-        ]
-        there = [path for path, _ in files if path.exists()]
-        if there and not overwrite:
-            raise FileExistsError(f"{there[0]} exists: give another folder, or overwrite=True")
-        for path, content in files:
-            path.write_bytes(content)
-        return [path for path, _ in files]
-
-    def _settings(
-        self,
-        draws: int,
-        permutations: int,
-        folds: int,
-        compare: bool,
-        level: float,
-        min_group_size: int,
-        refit: int,
-        fitted_by: str | None,
-    ) -> _core.PageSettings:
         refit = _data.count("refit", refit, least=0)
         if refit and fitted_by not in ("standard", "am", "mu"):
             raise ValueError(
                 f"fitted_by is {fitted_by!r}: to refit a dictionary, say how it was fitted, "
                 "'standard' (any usual NMF, such as scikit-learn's), 'am' or 'mu'"
             )
-        if refit and self._subject.W is not None:
+        X, groups, H, W, settings = self._subject
+        if refit and W is not None:
             raise ValueError("refit finds the coordinates anew: leave W out of the audit")
-        return {
-            **self._subject.settings,
+        settings = {
+            **settings,
+            "title": title,
             "draws": _data.count("draws", draws, least=0),
             "permutations": _data.count("permutations", permutations, least=0),
             "folds": _data.count("folds", folds, least=0),
@@ -212,3 +181,4 @@ class Pages:
             "refit": refit,
             "fitted_by": fitted_by or "",
         }
+        return Report(_core.report(X, groups, H, W, settings))

@@ -67,7 +67,8 @@ pub struct Bootstrap {
 /// No draws, a level outside (0, 1), or baselines that do not fit the groups.
 ///
 /// ```
-/// use fairer_nmf::{GroupedData, bootstrap, evaluate};
+/// use fairer_nmf::audit::bootstrap;
+/// use fairer_nmf::{GroupedData, evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [1.0, 4.0], [2.0, 1.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "a", "a", "b"])?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// How a group fares against the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Direction {
     /// Its error is lower.
     Better,
     /// Its error is the same to rounding.
@@ -31,7 +31,7 @@ pub struct GroupChange {
     /// Change of the R-Error, and equally of the R-Loss; negative is better.
     pub change: f64,
     /// The sign of the change, beyond rounding.
-    pub verdict: Verdict,
+    pub direction: Direction,
     /// Share of the group's samples whose own error rises.
     pub share_worse: f64,
     /// Share of the group's samples whose own error falls.
@@ -56,14 +56,15 @@ pub struct Individuals {
 /// Compares two evaluations of the same data and baselines.
 ///
 /// ```
-/// use fairer_nmf::{GroupedData, Verdict, compare_individuals, evaluate};
+/// use fairer_nmf::audit::{Direction, compare_individuals};
+/// use fairer_nmf::{GroupedData, evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "b", "a"])?;
 /// let first = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
 /// let second = evaluate(&data, array![[0.0, 1.0]].view(), None, &[0.0, 0.0])?;
 /// let found = compare_individuals(&data, &second, &first);
-/// assert_eq!(found.groups[0].verdict, Verdict::Worse);
+/// assert_eq!(found.groups[0].direction, Direction::Worse);
 /// assert_eq!(found.groups[1].change, -1.0);
 /// assert_eq!(found.share_worse, 2.0 / 3.0);
 /// # Ok::<(), fairer_nmf::Error>(())
@@ -92,10 +93,10 @@ pub fn compare_individuals<T: Element>(
                 reference_error: reference.relative_errors[l],
                 reference_loss: reference.losses[l],
                 change,
-                verdict: match change {
-                    c if c < -tolerance => Verdict::Better,
-                    c if c > tolerance => Verdict::Worse,
-                    _ => Verdict::Same,
+                direction: match change {
+                    c if c < -tolerance => Direction::Better,
+                    c if c > tolerance => Direction::Worse,
+                    _ => Direction::Same,
                 },
                 share_worse: worse(&group.rows) as f64 / count,
                 share_better: better(&group.rows) as f64 / count,

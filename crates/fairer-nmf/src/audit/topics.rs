@@ -109,7 +109,7 @@ fn strongest_features(h: ArrayView1<'_, f64>, count: usize) -> Vec<TopicFeature>
 /// Different numbers of features.
 ///
 /// ```
-/// use fairer_nmf::match_topics;
+/// use fairer_nmf::audit::match_topics;
 /// use ndarray::array;
 /// let ours = array![[1.0, 0.0], [0.0, 2.0]];
 /// let theirs = array![[0.0, 1.0], [5.0, 0.0]];

@@ -1,0 +1,346 @@
+//! A dictionary beside standard NMF and Fairer-NMF of the same rank, each audited: what the program
+//! and the Python package show, put together once.
+//!
+//! What one starts from comes first: standard NMF where the dictionary is a fairer one itself, else
+//! the dictionary. The fairer model comes last, and the trade-off curve ends at it. Peers are fitted
+//! against the same baselines, so that losses compare.
+
+use super::{
+    AuditOptions, AuditPart, AuditReport, Individuals, audit, audit_pair, compare_individuals,
+    evaluate,
+};
+use crate::{
+    Baseline, Element, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Status,
+    Update, fit,
+};
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// Who is who in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The dictionary that the audit is about.
+    Subject,
+    /// Standard NMF beside it.
+    Standard,
+    /// Fairer-NMF beside it.
+    Fairer,
+}
+
+/// The dictionary that a comparison is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// H (r×n), in scaled features where the data are scaled.
+    pub components: ArrayView2<'a, f64>,
+    /// W (m×r) taken as it is; none for the best W of every sample.
+    pub representation: Option<ArrayView2<'a, f64>>,
+    /// The method that fitted it; none for a dictionary from elsewhere.
+    pub method: Option<Method>,
+}
+
+impl Subject<'_> {
+    /// Whether it minimises the worst loss itself.
+    #[must_use]
+    pub fn is_fairer(&self) -> bool {
+        is_fairer(self.method)
+    }
+}
+
+fn is_fairer(method: Option<Method>) -> bool {
+    matches!(method, Some(Method::Am { .. } | Method::Mu { .. }))
+}
+
+/// Which models are fitted to be set beside a dictionary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeerPlan {
+    /// Standard NMF with this update.
+    pub standard: Option<Update>,
+    /// Fairer-NMF by the AM scheme.
+    pub fairer: bool,
+}
+
+impl PeerPlan {
+    /// What a dictionary fitted by `method` (none: from elsewhere) is compared with: standard NMF,
+    /// unless it is that, and Fairer-NMF, unless it is one.
+    #[must_use]
+    pub fn beside(method: Option<Method>, update: Update) -> Self {
+        let is_standard = matches!(method, Some(Method::Standard { .. }));
+        Self { standard: (!is_standard).then_some(update), fairer: !is_fairer(method) }
+    }
+}
+
+/// A model that was fitted to be set beside a dictionary.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The model.
+    pub model: Model,
+    /// How long its fit took.
+    pub fit_time: Duration,
+}
+
+/// The models beside a dictionary; those that were not asked for, or were stopped, are absent.
+#[derive(Clone, Debug, Default)]
+pub struct Peers {
+    /// Standard NMF.
+    pub standard: Option<Peer>,
+    /// Fairer-NMF.
+    pub fairer: Option<Peer>,
+    /// Those for which the time limit left nothing.
+    pub out_of_time: Vec<Role>,
+}
+
+impl Peers {
+    /// What a reader has to know of the fits.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<Remark> {
+        let not_converged = |(role, peer): (Role, &Option<Peer>)| {
+            let model = &peer.as_ref()?.model;
+            let (status, stopping) = (model.status, &model.parameters.stopping);
+            (status != Status::Converged).then_some(Remark::NotConverged {
+                role,
+                status,
+                max_iterations: stopping.max_iterations,
+            })
+        };
+        let peers = [(Role::Standard, &self.standard), (Role::Fairer, &self.fairer)];
+        (self.out_of_time.iter().map(|&role| Remark::OutOfTime { role }))
+            .chain(peers.into_iter().filter_map(not_converged))
+            .collect()
+    }
+}
+
+/// Fits what is set beside a dictionary, against baselines E_ℓ that are known.
+///
+/// Rank, starts, stopping and seed are those of `parameters`; its method and baseline are not asked.
+/// Its time limit holds for both fits together. The observer hears of each fit as
+/// [`Progress::Comparison`] before it begins; a fit that it stops leaves no peer.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_peers<T: Element>(
+    data: &GroupedData<'_, T>,
+    plan: PeerPlan,
+    parameters: &Parameters,
+    baselines: &[f64],
+    observer: &Observer<'_>,
+) -> Result<Peers> {
+    let begin = Instant::now();
+    let mut peers = Peers::default();
+    let methods = [
+        (Role::Standard, plan.standard.map(|update| Method::Standard { update })),
+        (Role::Fairer, plan.fairer.then(Method::am)),
+    ];
+    for (role, method) in methods {
+        let Some(method) = method else { continue };
+        let mut parameters = Parameters {
+            method,
+            baseline: Baseline::Given { errors: baselines.to_vec() },
+            bound: false,
+            ..parameters.clone()
+        };
+        if let Some(limit) = &mut parameters.stopping.time_limit {
+            *limit = limit.saturating_sub(begin.elapsed());
+            if limit.is_zero() {
+                peers.out_of_time.push(role);
+                continue;
+            }
+        }
+        let begins = Progress::Comparison { role, fit: Some(&parameters.stopping) };
+        if observer(&begins).is_break() {
+            break;
+        }
+        let fitted = fit(data, &parameters, observer)?;
+        if fitted.model.status == Status::Stopped {
+            break;
+        }
+        let peer = Some(Peer { model: fitted.model, fit_time: fitted.fit_time });
+        match role {
+            Role::Fairer => peers.fairer = peer,
+            _ => peers.standard = peer,
+        }
+    }
+    Ok(peers)
+}
+
+/// A peer and its audit.
+#[derive(Clone, Debug)]
+pub struct AuditedPeer {
+    /// The model.
+    pub model: Model,
+    /// How long its fit took.
+    pub fit_time: Duration,
+    /// What it costs each group.
+    pub audit: AuditReport,
+}
+
+/// A dictionary beside standard NMF and Fairer-NMF.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The method that fitted the dictionary; none for one from elsewhere.
+    pub method: Option<Method>,
+    /// Its audit in full. The curve ends at the fairer model of the comparison.
+    pub subject: AuditReport,
+    /// Standard NMF with intervals and tests.
+    pub standard: Option<AuditedPeer>,
+    /// Fairer-NMF with intervals and tests.
+    pub fairer: Option<AuditedPeer>,
+    /// What the way from the first model to the fairer one means for groups and samples.
+    pub change: Option<Individuals>,
+    /// What is missing or unfinished.
+    pub remarks: Vec<Remark>,
+}
+
+impl Comparison {
+    /// The audits with their roles: what one starts from first, the fairer model last.
+    #[must_use]
+    pub fn in_order(&self) -> Vec<(Role, &AuditReport)> {
+        let order = match is_fairer(self.method) {
+            true => [Role::Standard, Role::Subject, Role::Fairer],
+            false => [Role::Subject, Role::Standard, Role::Fairer],
+        };
+        order.into_iter().filter_map(|role| Some((role, self.of(role)?))).collect()
+    }
+
+    /// The audit of a model of the comparison.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Option<&AuditReport> {
+        match role {
+            Role::Subject => Some(&self.subject),
+            Role::Standard | Role::Fairer => self.peer(role).map(|peer| &peer.audit),
+        }
+    }
+
+    /// A model beside the dictionary.
+    #[must_use]
+    pub fn peer(&self, role: Role) -> Option<&AuditedPeer> {
+        match role {
+            Role::Subject => None,
+            Role::Standard => self.standard.as_ref(),
+            Role::Fairer => self.fairer.as_ref(),
+        }
+    }
+}
+
+/// Something that a reader of a comparison has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "code")]
+#[non_exhaustive]
+pub enum Remark {
+    /// A peer did not converge.
+    NotConverged {
+        /// Which.
+        role: Role,
+        /// How its fit ended.
+        status: Status,
+        /// What it was allowed.
+        max_iterations: usize,
+    },
+    /// No time was left to fit a peer.
+    OutOfTime {
+        /// Which.
+        role: Role,
+    },
+    /// A part of an audit was stopped.
+    Unfinished {
+        /// Whose audit.
+        role: Role,
+        /// Which part.
+        part: AuditPart,
+    },
+}
+
+/// Audits a dictionary with baselines E_ℓ, and its peers beside it.
+///
+/// The peers get intervals and tests in the same mode; the curve is drawn once, to the fairer
+/// model. The observer hears of each audit as [`Progress::Comparison`] before it begins.
+///
+/// # Errors
+/// As [`audit`](super::audit()).
+///
+/// ```
+/// use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
+/// use fairer_nmf::{AuditOptions, GroupedData, Parameters, Update, fit, silent, synthetic};
+/// let (x, labels) = synthetic::first(0);
+/// let data = GroupedData::new(x.view(), &labels)?;
+/// let model = fit(&data, &Parameters::new(3), &silent)?.model;
+/// let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+/// let method = Some(model.parameters.method);
+/// let subject = Subject { components: model.components.view(), representation: None, method };
+/// let plan = PeerPlan::beside(method, Update::Hals);
+/// let peers = fit_peers(&data, plan, &model.parameters, &baselines, &silent)?;
+/// let options = AuditOptions { draws: 50, permutations: 50, ..AuditOptions::default() };
+/// let found = compare(&data, &subject, &baselines, peers, &options, &silent)?;
+/// assert!(found.standard.is_some() && found.fairer.is_none(), "it is a fairer one itself");
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+pub fn compare<T: Element>(
+    data: &GroupedData<'_, T>,
+    subject: &Subject<'_>,
+    baselines: &[f64],
+    peers: Peers,
+    options: &AuditOptions,
+    observer: &Observer<'_>,
+) -> Result<Comparison> {
+    let remarks = peers.remarks();
+    let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
+    // The curve ends at the fairer model: where there is another one, it is drawn with that.
+    let curve = options.trade_off.filter(|_| peers.fairer.is_none());
+    // A stop is heard by the audit itself, which leaves out what is not finished.
+    let begins = |role| {
+        let _ = observer(&Progress::Comparison { role, fit: None });
+    };
+    begins(Role::Subject);
+    let (h, w) = (subject.components, subject.representation);
+    let all = AuditOptions { trade_off: curve, ..options.clone() };
+    let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
+    let less = |method: Method, trade_off| AuditOptions {
+        folds: 0,
+        trade_off,
+        refit: options.refit.as_ref().map(|refit| refit.of(method)),
+        ..options.clone()
+    };
+    let of_standard = (peers.standard.as_ref())
+        .map(|peer| {
+            begins(Role::Standard);
+            let options = less(peer.model.parameters.method, None);
+            audit(data, peer.model.components.view(), baselines, None, &options, observer)
+        })
+        .transpose()?;
+    let mut change = if subject.is_fairer() { main.individuals.clone() } else { None };
+    let of_fairer = match &peers.fairer {
+        None => None,
+        Some(peer) => {
+            begins(Role::Fairer);
+            let last = peer.model.components.view();
+            let options = less(peer.model.parameters.method, options.trade_off);
+            let from = standard.unwrap_or(h);
+            let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
+            main.trade_off = audit.trade_off.take();
+            main.options.trade_off = options.trade_off;
+            if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
+                main.unfinished.push(audit.unfinished.remove(at));
+            }
+            let (before, after) =
+                (evaluate(data, h, w, baselines)?, evaluate(data, last, None, baselines)?);
+            change = Some(compare_individuals(data, &after, &before));
+            Some(audit)
+        }
+    };
+    let audited = |peer: Option<Peer>, audit: Option<AuditReport>| {
+        let (Peer { model, fit_time }, audit) = peer.zip(audit)?;
+        Some(AuditedPeer { model, fit_time, audit })
+    };
+    let standard = audited(peers.standard, of_standard);
+    let fairer = audited(peers.fairer, of_fairer);
+    let mut found =
+        Comparison { method: subject.method, subject: main, standard, fairer, change, remarks };
+    let parts = |role| found.of(role).into_iter().flat_map(|audit| &audit.unfinished);
+    let unfinished: Vec<Remark> = [Role::Subject, Role::Standard, Role::Fairer]
+        .into_iter()
+        .flat_map(|role| parts(role).map(move |&part| Remark::Unfinished { role, part }))
+        .collect();
+    found.remarks.extend(unfinished);
+    Ok(found)
+}

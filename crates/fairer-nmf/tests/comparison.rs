@@ -1,0 +1,110 @@
+//! Laws of the comparison: a dictionary, standard NMF and Fairer-NMF beside it.
+
+use fairer_nmf::audit::{
+    PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
+};
+use fairer_nmf::{
+    AuditOptions, Baseline, GroupedData, Method, Parameters, Status, Update, audit,
+    estimate_baselines, fit, silent, synthetic,
+};
+use ndarray::{Array2, s};
+use std::time::Duration;
+
+fn problem() -> (Array2<f64>, Vec<&'static str>) {
+    let (x, labels) = synthetic::first(2);
+    let rows: Vec<usize> = (0..60).chain(500..540).collect();
+    let x = Array2::from_shape_fn((rows.len(), 10), |(i, j)| x[[rows[i], j]]);
+    (x, rows.iter().map(|&row| labels[row]).collect())
+}
+
+fn few() -> AuditOptions {
+    let trade_off = Some(TradeOffOptions { points: 3, ..TradeOffOptions::default() });
+    AuditOptions { draws: 20, permutations: 20, folds: 2, trade_off, ..AuditOptions::default() }
+}
+
+fn methods() -> [Option<Method>; 4] {
+    [None, Some(Method::standard()), Some(Method::mu()), Some(Method::am())]
+}
+
+#[test]
+fn nothing_is_compared_with_its_like() {
+    let plans = methods().map(|method| PeerPlan::beside(method, Update::Nnls));
+    let found = plans.map(|plan| (plan.standard, plan.fairer));
+    let nnls = Some(Update::Nnls);
+    assert_eq!(found, [(nnls, true), (None, true), (nnls, false), (nnls, false)]);
+}
+
+#[test]
+fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
+    use Role::{Fairer, Standard, Subject as Own};
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let parameters = Parameters { n_init: 1, ..Parameters::new(2) };
+    let baselines = [0.5, 0.4];
+    let orders: [&[Role]; 4] =
+        [&[Own, Standard, Fairer], &[Own, Fairer], &[Standard, Own], &[Standard, Own]];
+    for (method, order) in methods().into_iter().zip(orders) {
+        let plan = PeerPlan::beside(method, Update::Hals);
+        let peers = fit_peers(&data, plan, &parameters, &baselines, &silent).unwrap();
+        for model in [&peers.standard, &peers.fairer].into_iter().flatten().map(|p| &p.model) {
+            let errors: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+            assert_eq!(errors, baselines, "losses compare only with the same baselines");
+        }
+        let components = x.slice(s![..2, ..]);
+        let subject = Subject { components, representation: None, method };
+        let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
+        let roles: Vec<Role> = found.in_order().into_iter().map(|(role, _)| role).collect();
+        assert_eq!(roles, order);
+        // The changes are those from the first model to the last.
+        let (first, last) = (found.in_order()[0].1, found.in_order()[order.len() - 1].1);
+        let change = found.change.as_ref().expect("something is compared");
+        for (l, group) in change.groups.iter().enumerate() {
+            let change = last.groups[l].relative_error - first.groups[l].relative_error;
+            assert!((group.change - change).abs() < 1e-12);
+        }
+        let curve = &found.subject.trade_off.as_ref().expect("it was asked for").points;
+        assert!(curve[2].worst_loss <= last.worst_loss + 1e-9, "the curve ends at the fairer one");
+    }
+}
+
+#[test]
+fn a_peer_is_the_fit_by_that_method_alone() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let parameters = Parameters { seed: 3, ..Parameters::new(2) };
+    let found = estimate_baselines(&data, 2, &parameters.baseline, 3, &silent).unwrap();
+    let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let plan = PeerPlan::beside(None, Update::Hals);
+    let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
+    let baseline = Baseline::Given { errors: errors.clone() };
+    for (peer, method) in [(&peers.standard, Method::standard()), (&peers.fairer, Method::am())] {
+        let alone = Parameters { method, baseline: baseline.clone(), ..parameters.clone() };
+        let alone = fit(&data, &alone, &silent).unwrap().model;
+        assert_eq!(peer.as_ref().unwrap().model.components, alone.components);
+    }
+    // And the audit of a peer is the audit of that dictionary.
+    let options = AuditOptions { folds: 0, trade_off: None, ..few() };
+    let subject = Subject { components: x.slice(s![..2, ..]), representation: None, method: None };
+    let compared = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
+    let standard = compared.standard.unwrap();
+    let h = standard.model.components.view();
+    assert_eq!(standard.audit, audit(&data, h, &errors, None, &options, &silent).unwrap());
+}
+
+#[test]
+fn limits_are_said() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let plan = PeerPlan::beside(None, Update::Hals);
+    let mut parameters = Parameters { n_init: 1, ..Parameters::new(2) };
+    parameters.stopping.max_iterations = 1;
+    let peers = fit_peers(&data, plan, &parameters, &[0.1, 0.1], &silent).unwrap();
+    let of =
+        |role| Remark::NotConverged { role, status: Status::IterationLimit, max_iterations: 1 };
+    assert_eq!(peers.remarks(), [of(Role::Standard), of(Role::Fairer)]);
+    parameters.stopping.time_limit = Some(Duration::ZERO);
+    let peers: Peers = fit_peers(&data, plan, &parameters, &[0.1, 0.1], &silent).unwrap();
+    assert!(peers.standard.is_none() && peers.fairer.is_none());
+    let of = |role| Remark::OutOfTime { role };
+    assert_eq!(peers.remarks(), [of(Role::Standard), of(Role::Fairer)]);
+}
