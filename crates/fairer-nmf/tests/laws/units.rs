@@ -1,9 +1,10 @@
 //! Multiplying the data by a constant changes nothing but the scale.
 
 use crate::common::{OwnedCsr, Rng, distance, fixed, history_distance, methods, noisy};
+use fairer_nmf::audit::{TradeOffOptions, trade_off};
 use fairer_nmf::{
     Baseline, Element, Error, Estimate, Fit, GroupedData, Matrix, Method, Parameters, Start,
-    Stopping, TradeOffOptions, evaluate, fit, fit_from, global_bound, silent, trade_off,
+    Stopping, evaluate, fit, fit_from, global_bound, silent,
 };
 use ndarray::Array2;
 
