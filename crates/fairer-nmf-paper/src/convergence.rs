@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use fairer_nmf::{Baseline, Estimate, Method, Progress, Status, Stopping, WeightRule, fit};
+use fairer_nmf::{Baseline, Estimate, Method, Progress, Status, Stopping, Update, WeightRule, fit};
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::mean_and_sd;
 
@@ -84,7 +84,7 @@ fn study(
         let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
         let mut histories = Histories::default();
         for ((_, weights), history) in RULES.into_iter().zip(&mut histories) {
-            let method = Method::Mu { weights };
+            let method = Method::Weighted { weights, update: Update::Mu };
             let parameters = papers_parameters(set.most, method, &errors, stopping, seed);
             let fit = fit(&data, &parameters, &observer)?;
             if fit.model.status == Status::Stopped {

@@ -29,8 +29,7 @@ pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
-use crate::pass::{self, RowStep};
-use crate::update::Update;
+use crate::rows::{RowStart, RowStep, Units};
 use crate::{
     Baseline, Element, Error, Method, Parameters, Result, Stopping, estimate_baselines, silent,
 };
@@ -90,7 +89,7 @@ pub fn evaluate<T: Element>(
     if let Some(w) = representation {
         check_factor("representation", w, (data.rows(), components.nrows()))?;
     }
-    let (by_group, w) = errors_by_group(data, components, representation);
+    let (by_group, representation) = errors_by_group(data, components, representation)?;
     let mut row_squared_errors = vec![0.0; data.rows()];
     for (group, errors) in data.groups().iter().zip(&by_group) {
         group.rows.iter().zip(errors).for_each(|(&row, &e)| row_squared_errors[row] = e);
@@ -100,12 +99,7 @@ pub fn evaluate<T: Element>(
     // N_ℓ is positive by validation.
     let losses =
         relative_errors.iter().zip(baselines).zip(groups).map(|((f, e), g)| f - e / g.norm());
-    Ok(Evaluation {
-        losses: losses.collect(),
-        relative_errors,
-        row_squared_errors,
-        representation: crate::fit::in_row_order(data, &w, components.nrows()),
-    })
+    Ok(Evaluation { losses: losses.collect(), relative_errors, row_squared_errors, representation })
 }
 
 /// What the tests know of the samples, in the order of the data.
@@ -145,37 +139,25 @@ fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
 }
 
 /// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows, and W (the best for
-/// H where none is given), rows in the order of the groups.
+/// H where none is given), rows in the order of the data.
 fn errors_by_group<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     representation: Option<ArrayView2<'_, f64>>,
-) -> (Vec<Vec<f64>>, Vec<T>) {
-    let (data, unit) = data.in_range();
+) -> Result<(Vec<Vec<f64>>, Array2<T>)> {
+    let mut rows = T::hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
-    let rows = data.groups().iter().flat_map(|g| &g.rows);
-    let mut w: Vec<T> = match representation {
-        Some(w) => {
-            let entry = |&v: &f64| T::from_f64(v * unit / size);
-            rows.flat_map(|&row| w.row(row).into_iter().map(entry)).collect()
-        }
+    let unit = rows.unit();
+    match representation {
+        Some(w) => rows.begin(h.rank, RowStart::Given(w.mapv(|v| v * unit / size).view())),
         None => {
-            let mut w = vec![T::default(); rows.count() * h.rank];
-            pass::run(&data, &h, RowStep::Update(Update::Nnls), &mut w);
-            w
+            rows.begin(h.rank, RowStart::Zero);
+            rows.pass(&h, RowStep::EXACT)?;
         }
-    };
-    let mut rest = &w[..];
-    let of_group = |(l, group): (usize, &crate::Group)| {
-        let (own, tail) = rest.split_at(group.rows.len() * h.rank);
-        rest = tail;
-        let mut errors = pass::row_squared_errors(&data, l, &h, own);
-        errors.iter_mut().for_each(|e| *e /= unit * unit);
-        errors
-    };
-    let by_group = data.groups().iter().enumerate().map(of_group).collect();
-    w.iter_mut().for_each(|v| *v = T::from_f64(v.to_f64() * size / unit));
-    (by_group, w)
+    }
+    let mut by_group = rows.row_squared_errors(&h)?;
+    by_group.iter_mut().flatten().for_each(|e| *e /= unit * unit);
+    Ok((by_group, T::representation(rows.representation()?.times(size / unit))))
 }
 
 /// ‖X_ℓ − W_ℓH‖/N_ℓ from the rows' squared errors; N_ℓ is positive by validation.

@@ -1,12 +1,14 @@
 //! Group baselines E_ℓ: what rank-r standard NMF of a group alone leaves (the paper's
 //! Algorithm 1: the mean error of T randomised runs).
 
-use crate::data::GroupedData;
+use crate::criterion::Criterion;
 use crate::fit::{Context, Init, Progress, Scheme, Task, run_once};
 use crate::random::{Purpose, Stream};
+use crate::rows::Rows;
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
-use crate::{Element, Error, Result};
+use crate::weights::WeightRule;
+use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -129,20 +131,20 @@ impl GroupBaseline {
 }
 
 /// The baselines of all groups, all runs of all groups in parallel.
-pub(crate) fn baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn baselines(
+    rows: &dyn Rows,
     rank: usize,
     seed: u64,
     baseline: &Baseline,
     context: &Context<'_>,
 ) -> Result<Vec<GroupBaseline>> {
-    let groups = data.groups();
+    let groups = rows.groups();
     match baseline {
         Baseline::Zero => Ok(groups
             .iter()
             .map(|_| GroupBaseline { error: 0.0, run_errors: Vec::new() })
             .collect()),
-        Baseline::Given { errors } => given(data, errors),
+        Baseline::Given { errors } => given(rows, errors),
         Baseline::Estimate(estimate) => {
             if estimate.runs == 0 {
                 return Err(Error::Parameter {
@@ -153,7 +155,7 @@ pub(crate) fn baselines<T: Element>(
             }
             let total = groups.len() * estimate.runs;
             let done = AtomicUsize::new(0);
-            let errors: Vec<Option<f64>> = (0..total)
+            let errors: Result<Vec<Option<f64>>> = (0..total)
                 .into_par_iter()
                 .map(|i| {
                     let (group, run) = (i / estimate.runs, i % estimate.runs);
@@ -162,16 +164,16 @@ pub(crate) fn baselines<T: Element>(
                         (context.observer)(&Progress::Baselines { done, total })
                     };
                     if report().is_break() {
-                        return None;
+                        return Ok(None);
                     }
                     let observer = |_: &Progress<'_>| report();
                     let inner = Context { observer: &observer, deadline: context.deadline };
-                    let error = one_run(data, group, run, rank, seed, estimate, inner);
+                    let error = one_run(rows, (group, run), rank, seed, estimate, inner);
                     done.fetch_add(1, Ordering::Relaxed);
                     error
                 })
                 .collect();
-            errors.chunks_exact(estimate.runs).map(|runs| summary(runs, estimate)).collect()
+            errors?.chunks_exact(estimate.runs).map(|runs| summary(runs, estimate)).collect()
         }
     }
 }
@@ -190,33 +192,36 @@ fn summary(runs: &[Option<f64>], estimate: &Estimate) -> Result<GroupBaseline> {
 }
 
 /// The error of one run; none if it was stopped.
-fn one_run<T: Element>(
-    data: &GroupedData<'_, T>,
-    group: usize,
-    run: usize,
+fn one_run(
+    rows: &dyn Rows,
+    (group, run): (usize, usize),
     rank: usize,
     seed: u64,
     estimate: &Estimate,
     context: Context<'_>,
-) -> Option<f64> {
-    let (alone, unit) = data.only(group).with_usual_norm();
+) -> Result<Option<f64>> {
+    let alone = rows.only(group);
+    // Its units may be its own; a ratio of powers of two.
+    let unit = alone.unit() / rows.unit();
+    let criteria = [Criterion { offset: 0.0, scale: alone.groups()[0].norm() }];
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
     let task = Task {
-        scheme: Scheme::standard(estimate.update),
+        scheme: Scheme::weighted(estimate.update, WeightRule::Uniform),
         closing: estimate.update,
-        baselines: &[0.0],
+        criteria: &criteria,
         start_weights: None,
         stopping: &estimate.stopping,
+        least_fall: None,
         context,
         restart: 0,
         restarts: 1,
     };
-    let run = run_once(&alone, rank, &estimate.init, seed, &task);
-    (run.status != Status::Stopped).then(|| run.measured.errors[0] / unit)
+    let run = run_once(alone, rank, &estimate.init, seed, &task)?;
+    Ok((run.status != Status::Stopped).then(|| run.measured.errors[0] / unit))
 }
 
-fn given<T: Element>(data: &GroupedData<'_, T>, errors: &[f64]) -> Result<Vec<GroupBaseline>> {
-    let groups = data.groups();
+fn given(rows: &dyn Rows, errors: &[f64]) -> Result<Vec<GroupBaseline>> {
+    let groups = rows.groups();
     if errors.len() != groups.len() {
         return Err(Error::Baseline {
             reason: format!(

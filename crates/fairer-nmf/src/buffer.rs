@@ -1,6 +1,6 @@
 //! Memory for what a pass reads and writes in any order: the dictionary and the sums.
 
-use crate::Element;
+use crate::number::Number;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 #[cfg(target_os = "linux")]
 use std::ffi::c_void;
@@ -34,7 +34,7 @@ unsafe impl<T: Send> Send for Buffer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Buffer<T> {}
 
-impl<T: Element> Buffer<T> {
+impl<T: Number> Buffer<T> {
     /// `len` zeros.
     pub fn new(len: usize) -> Self {
         let bytes = len.checked_mul(size_of::<T>()).expect("a size that fits the memory");
@@ -84,7 +84,7 @@ fn on_large_pages(_: usize) -> Option<(NonNull<u8>, Memory)> {
     None
 }
 
-impl<T: Element> Default for Buffer<T> {
+impl<T: Number> Default for Buffer<T> {
     fn default() -> Self {
         Self::new(0)
     }

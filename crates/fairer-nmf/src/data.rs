@@ -6,7 +6,8 @@ mod csr;
 
 pub use csr::{Csr, Indices};
 
-use crate::{Element, Error, Result};
+use crate::number::Number;
+use crate::{Error, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -32,7 +33,7 @@ impl<'a, T> From<Csr<'a, T>> for Matrix<'a, T> {
     }
 }
 
-impl<T: Element> Matrix<'_, T> {
+impl<T: Number> Matrix<'_, T> {
     /// Number of rows m.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -105,7 +106,7 @@ pub struct GroupedData<'a, T> {
     own_units: bool,
 }
 
-impl<'a, T: Element> GroupedData<'a, T> {
+impl<'a, T: Number> GroupedData<'a, T> {
     /// Takes a matrix and one label per row.
     ///
     /// # Errors
@@ -159,7 +160,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
         if let Some(empty) = groups.iter().find(|g| g.rows.is_empty()) {
             return Err(Error::EmptyGroup { group: empty.name.clone() });
         }
-        T::check_entries(&matrix)?;
+        check_entries(&matrix)?;
         let mut data = Self { matrix, groups, scale: None, keys: None, own_units: false };
         data.measure()?;
         Ok(data)
@@ -185,7 +186,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
     /// # Errors
     /// A group whose entries all underflow to zero.
     pub fn normalize_features(self) -> Result<Self> {
-        let sums = T::column_square_sums(&self);
+        let sums = column_square_sums(&self);
         let scale = sums
             .iter()
             .map(|&s| if s >= SMALLEST_SQUARED_NORM { 1.0 / s.sqrt() } else { 1.0 })
@@ -299,6 +300,16 @@ impl<'a, T: Element> GroupedData<'a, T> {
         self.groups.iter().map(|g| g.squared_norm).sum()
     }
 
+    /// Rows that are in a group, in the order of the groups.
+    pub(crate) fn grouped_rows(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().flat_map(|g| g.rows.iter().copied())
+    }
+
+    /// Their number.
+    pub(crate) fn grouped_count(&self) -> usize {
+        self.groups.iter().map(|g| g.rows.len()).sum()
+    }
+
     pub(crate) fn key(&self, row: usize) -> u64 {
         self.keys.as_ref().map_or(row as u64, |keys| keys[row])
     }
@@ -348,7 +359,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
     }
 
     fn measure(&mut self) -> Result<()> {
-        for (l, squared_norm) in T::group_squared_norms(self).into_iter().enumerate() {
+        for (l, squared_norm) in group_squared_norms(self).into_iter().enumerate() {
             let name = || self.groups[l].name.clone();
             if !squared_norm.is_finite() {
                 return Err(Error::Overflow { group: name() });
@@ -393,13 +404,13 @@ pub(crate) fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> 
 }
 
 /// ‖X_ℓ‖² of every group after scaling.
-pub(crate) fn group_squared_norms<T: Element>(data: &GroupedData<'_, T>) -> Vec<f64> {
+fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
     data.groups.iter().map(norm).collect()
 }
 
 /// Σ x² of every column, before scaling.
-pub(crate) fn column_square_sums<T: Element>(data: &GroupedData<'_, T>) -> Vec<f64> {
+fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let rows: Vec<usize> = (0..data.rows()).collect();
     rows.par_chunks(ROWS_PER_SUM)
         .map(|chunk| {
@@ -418,7 +429,7 @@ pub(crate) fn column_square_sums<T: Element>(data: &GroupedData<'_, T>) -> Vec<f
         .unwrap_or_default()
 }
 
-pub(crate) fn check_entries<T: Element>(matrix: &Matrix<'_, T>) -> Result<()> {
+fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
     let rows: Vec<usize> = (0..matrix.rows()).collect();
     let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
         chunk.iter().find_map(|&row| {

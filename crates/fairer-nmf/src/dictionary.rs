@@ -10,13 +10,19 @@ use ndarray::{Array2, ArrayView2};
 
 /// H (r×n) stored as Hᵀ (n×r, row-major).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Dictionary {
-    pub rank: usize,
-    pub features: usize,
-    pub values: Vec<f64>,
+pub struct Dictionary {
+    pub(crate) rank: usize,
+    pub(crate) features: usize,
+    pub(crate) values: Vec<f64>,
 }
 
 impl Dictionary {
+    pub(crate) fn zero(rank: usize, features: usize) -> Self {
+        Self { rank, features, values: vec![0.0; rank * features] }
+    }
+
+    /// From H (r×n).
+    #[must_use]
     pub fn from_components(components: ArrayView2<'_, f64>) -> Self {
         let (rank, features) = components.dim();
         let values = components.t().iter().copied().collect();
@@ -24,19 +30,21 @@ impl Dictionary {
     }
 
     /// The dictionary times a power of two that brings its largest entry near 1, and that power.
-    pub fn in_range(mut self) -> (Self, f64) {
+    pub(crate) fn in_range(mut self) -> (Self, f64) {
         let largest = self.values.iter().copied().fold(0.0, f64::max);
         let size = if largest > 0.0 { power_of_two(1.0 / largest) } else { 1.0 };
         self.values.iter_mut().for_each(|v| *v *= size);
         (self, size)
     }
 
+    /// H (r×n).
+    #[must_use]
     pub fn to_components(&self) -> Array2<f64> {
         Array2::from_shape_fn((self.rank, self.features), |(k, j)| self.values[j * self.rank + k])
     }
 
     /// HHᵀ (r×r).
-    pub fn gram(&self) -> Vec<f64> {
+    pub(crate) fn gram(&self) -> Vec<f64> {
         let r = self.rank;
         let mut padded_gram = vec![0.0; r * padded(r)];
         add_gram(&mut padded_gram, &self.values, self.features, r);

@@ -67,6 +67,12 @@ pub enum Error {
         /// Which result.
         what: &'static str,
     },
+    /// Stored statistics cannot be used.
+    #[error("stored statistics: {reason}")]
+    Statistics {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// The matrix has no rows or no columns.
     #[error("the matrix is {rows} x {columns}: at least one row and one column are needed")]
     EmptyMatrix {

@@ -1,28 +1,32 @@
 //! The fit: baselines, starts, and the one loop that every method shares.
 //!
-//! A method is a choice of three pieces: row update, dictionary update, weight rule.
+//! A method is a choice of pieces (`scheme.rs`); the loop (`iterate.rs`) runs them on rows that
+//! somebody else holds, and never touches one.
 
-mod alternate;
-mod driver;
+mod dictionary_step;
+mod iterate;
 mod measure;
 mod parameters;
 mod restarts;
 mod run;
+mod scheme;
 mod start;
 
-pub(crate) use measure::{in_row_order, measure};
+pub(crate) use iterate::iterate;
+pub(crate) use measure::{criteria, measure};
 pub use parameters::{Method, Parameters, StartWeights};
-pub(crate) use run::{Context, Scheme, Task, run_once};
+pub(crate) use run::{Begin, Context, First, Task};
+pub(crate) use scheme::Scheme;
 pub use start::{Init, Start};
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
-use crate::bound::{BoundReport, global_bound};
+use crate::bound::BoundReport;
 use crate::data::GroupedData;
 use crate::model::{GroupFit, Model, Warning};
-use crate::pass::{self, RowStep};
+use crate::rows::{Element, RowStep, Rows, Units};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
-use crate::{Element, Error, Result};
+use crate::{Error, Result};
 use ndarray::Array2;
 use run::Run;
 use std::ops::ControlFlow;
@@ -115,7 +119,7 @@ pub fn fit<T: Element>(
     parameters: &Parameters,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    T::fit(data, parameters, None, observer)
+    fit_with(data, parameters, None, observer)
 }
 
 /// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
@@ -128,8 +132,8 @@ pub fn fit_from<T: Element>(
     start: &Start,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    start.check(data, parameters.rank)?;
-    T::fit(data, parameters, Some(start), observer)
+    start.check((data.rows(), data.features()), parameters.rank)?;
+    fit_with(data, parameters, Some(start), observer)
 }
 
 /// Estimates the E_ℓ of every group without a fit.
@@ -144,23 +148,47 @@ pub fn estimate_baselines<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    let (own, unit) = data.in_own_units();
     let context = Context { observer, deadline: None };
-    let found = T::baselines(&own, rank, seed, &baseline.times(unit), &context)?;
-    Ok(found.iter().map(|b| b.times(1.0 / unit)).collect())
+    let rows = T::hold(data, Units::Own);
+    let found = baselines(&*rows, rank, seed, &baseline.times(rows.unit()), &context)?;
+    Ok(found.iter().map(|b| b.times(1.0 / rows.unit())).collect())
 }
 
-pub(crate) fn fit_with<T: Element>(
+fn fit_with<T: Element>(
     data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    start: Option<&Start>,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    let rows = T::hold(data, Units::Own);
+    let Fitted { mut model, representation, baseline_time, fit_time } =
+        fit_rows(&*rows, parameters, start, observer)?;
+    for (fitted, group) in model.groups.iter_mut().zip(data.groups()) {
+        fitted.norm = group.norm();
+    }
+    model.scale = data.scale().map(<[f64]>::to_vec);
+    let of_shape = Warning::of_shape(data.rows(), &model);
+    model.warnings.splice(0..0, of_shape);
+    Ok(Fit { model, representation: T::representation(representation), baseline_time, fit_time })
+}
+
+/// What a fit of rows leaves, whoever holds them.
+struct Fitted {
+    model: Model,
+    representation: crate::rows::Representation,
+    baseline_time: Duration,
+    fit_time: Duration,
+}
+
+fn fit_rows(
+    rows: &dyn Rows,
     parameters: &Parameters,
     given: Option<&Start>,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fitted> {
     parameters.check()?;
     let begin = Instant::now();
-    let given_data = data;
-    let (own, unit) = data.in_own_units();
-    let data = &own;
+    let unit = rows.unit();
     // Once the observer has asked to stop, nothing long begins any more.
     let stopped = AtomicBool::new(false);
     let watched = |progress: &Progress<'_>| {
@@ -172,13 +200,8 @@ pub(crate) fn fit_with<T: Element>(
         answer
     };
     let context = Context { observer: &watched, deadline: parameters.stopping.deadline(begin) };
-    let baseline = baselines(
-        data,
-        parameters.rank,
-        parameters.seed,
-        &parameters.baseline.times(unit),
-        &context,
-    )?;
+    let asked = parameters.baseline.times(unit);
+    let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
     let baseline_time = begin.elapsed();
     let cut_short = context.is_over() && matches!(parameters.baseline, Baseline::Estimate(_));
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
@@ -189,27 +212,30 @@ pub(crate) fn fit_with<T: Element>(
     } else if context.is_over() {
         BoundReport::absent("the time was up")
     } else if parameters.bound || from_bound {
-        global_bound(data, parameters.rank, &errors)
+        rows.global_bound(parameters.rank, &errors)
     } else {
         BoundReport::absent("not asked for")
     };
+    let groups = rows.groups().len();
     let start_weights = match &parameters.start_weights {
         StartWeights::Even => None,
         // Beyond its size limit the bound has no weights.
         StartWeights::Bound if bound.weights.is_empty() => None,
-        StartWeights::Bound => Some(checked_weights(&bound.weights, data.groups().len())?),
-        StartWeights::Given { weights } => Some(checked_weights(weights, data.groups().len())?),
+        StartWeights::Bound => Some(checked_weights(&bound.weights, groups)?),
+        StartWeights::Given { weights } => Some(checked_weights(weights, groups)?),
     };
     if !parameters.bound && bound.value.is_some() {
         bound = BoundReport::absent("not asked for");
     }
     let scheme = parameters.method.scheme();
+    let criteria = criteria(rows, &errors);
     let task = Task {
         scheme,
         closing: if parameters.polish { Update::Nnls } else { scheme.rows },
-        baselines: &errors,
+        criteria: &criteria,
         start_weights: start_weights.as_deref(),
         stopping: &parameters.stopping,
+        least_fall: None,
         context,
         restart: 0,
         restarts: 1,
@@ -217,32 +243,29 @@ pub(crate) fn fit_with<T: Element>(
     let (mut best, split) = match given {
         Some(start) => {
             let (start, split) = start.in_own_units(unit);
-            let begin = start::given(data, parameters.rank, parameters.seed, &start);
-            (run::iterate(data, begin, &task), split)
+            let mut rows = rows.apart();
+            let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start);
+            (iterate(rows, begin, &task)?, split)
         }
-        None => (restarts::best_of(data, parameters, &task), 1.0),
+        None => (restarts::best_of(rows, parameters, &task)?, 1.0),
     };
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
     }
-    if parameters.polish && task.scheme.rows == Update::Mu {
-        let rows = RowStep::Update(Update::Nnls);
-        let statistics = pass::run(data, &best.dictionary, rows, &mut best.representation);
-        best.measured = measure(data, &statistics, &best.dictionary, &best.representation, &errors);
+    if parameters.polish && !scheme.looks_ahead {
+        let statistics = best.rows.pass(&best.dictionary, RowStep::EXACT)?;
+        best.measured = measure(&*best.rows, &statistics, &best.dictionary, &criteria)?;
     }
-    let representation = in_row_order(data, &best.representation, parameters.rank)
-        .mapv(|v| T::from_f64(v.to_f64() / split));
+    let representation = best.rows.representation()?.times(1.0 / split);
     let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
-    let mut model = into_model(given_data, parameters, baseline, best, bound);
+    let mut model = into_model(parameters, baseline, best, bound);
     model.components.mapv_inplace(|v| v * split / unit);
     model.check_finite()?;
-    if representation.iter().any(|v| !v.to_f64().is_finite()) {
-        return Err(Error::NotFinite { what: "the representation" });
-    }
     if cut_short {
         model.warnings.push(Warning::BaselinesCutShort);
     }
-    Ok(Fit { model, representation, baseline_time, fit_time: begin.elapsed() - baseline_time })
+    let fit_time = begin.elapsed() - baseline_time;
+    Ok(Fitted { model, representation, baseline_time, fit_time })
 }
 
 /// Start weights with sum 1.
@@ -262,22 +285,35 @@ fn checked_weights(weights: &[f64], groups: usize) -> Result<Vec<f64>> {
     Ok(weights.iter().map(|w| w / total).collect())
 }
 
-fn into_model<T: Element>(
-    data: &GroupedData<'_, T>,
+/// One run from an initialisation: what baselines are made of.
+pub(crate) fn run_once<'r>(
+    mut rows: Box<dyn Rows + 'r>,
+    rank: usize,
+    init: &Init,
+    seed: u64,
+    task: &Task<'_>,
+) -> Result<Run<'r>> {
+    let begin = start::make(&mut *rows, rank, init, task.restart, seed);
+    iterate(rows, begin, task)
+}
+
+fn into_model(
     parameters: &Parameters,
     baselines: Vec<GroupBaseline>,
-    run: Run<T>,
+    run: Run<'_>,
     bound: BoundReport,
 ) -> Model {
-    let groups: Vec<GroupFit> = data
+    let unit = run.rows.unit();
+    let groups: Vec<GroupFit> = run
+        .rows
         .groups()
         .iter()
         .zip(baselines)
         .enumerate()
         .map(|(l, (group, baseline))| GroupFit {
             name: group.name.clone(),
-            rows: group.rows.len(),
-            norm: group.norm(),
+            rows: group.rows,
+            norm: group.norm() / unit,
             baseline,
             relative_error: run.measured.relative_errors[l],
             loss: run.measured.losses[l],
@@ -286,14 +322,14 @@ fn into_model<T: Element>(
         .collect();
     Model {
         components: run.dictionary.to_components(),
-        warnings: Warning::of(data, parameters, run.status),
+        warnings: Warning::of(&groups, parameters, run.status),
         groups,
         parameters: parameters.clone(),
         status: run.status,
         history: run.history,
         step_gap: run.step_gap,
         global_bound: bound,
-        scale: data.scale().map(<[f64]>::to_vec),
+        scale: None,
         feature_names: None,
         preparation: None,
     }

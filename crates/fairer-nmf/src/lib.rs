@@ -26,15 +26,15 @@ pub mod audit;
 mod baseline;
 mod bound;
 mod buffer;
-mod compiled;
+mod criterion;
 mod data;
 mod dictionary;
-mod element;
 mod error;
 mod fit;
 mod model;
-mod pass;
+mod number;
 mod random;
+pub mod rows;
 mod simd;
 mod statistics;
 mod stopping;
@@ -45,15 +45,17 @@ mod weights;
 pub use audit::{AuditOptions, AuditReport, audit, evaluate};
 pub use baseline::{Baseline, Estimate, GroupBaseline, Summary};
 pub use bound::{BoundReport, global_bound};
+pub use criterion::Criterion;
 pub use data::{Csr, Group, GroupedData, Indices, Matrix};
-pub use element::Element;
+pub use dictionary::Dictionary;
 pub use error::{Error, Result};
 pub use fit::{
     Fit, Init, Method, Observer, Parameters, Progress, Start, StartWeights, estimate_baselines,
     fit, fit_from, silent,
 };
 pub use model::{GroupFit, Model, Warning};
-pub use statistics::{Statistics, group_statistics};
+pub use rows::{Element, group_statistics};
+pub use statistics::Statistics;
 pub use stopping::{Change, Status, Stopping};
 pub use update::Update;
 pub use weights::{MinMaxStep, WeightRule, min_max_step};

@@ -6,12 +6,11 @@ use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
-use crate::fit::{Parameters, in_row_order};
-use crate::pass::{self, RowStep};
+use crate::fit::Parameters;
+use crate::rows::{Element, RowStart, RowStep, Units};
 use crate::stopping::Status;
-use crate::update::Update;
 use crate::weights::largest;
-use crate::{Element, Error, Result};
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -69,21 +68,20 @@ pub enum Warning {
 }
 
 impl Warning {
-    pub(crate) fn of<T: Element>(
-        data: &GroupedData<'_, T>,
-        parameters: &Parameters,
-        status: Status,
-    ) -> Vec<Self> {
+    /// What the data and the rank say by themselves.
+    pub(crate) fn of_shape(rows: usize, model: &Model) -> Option<Self> {
+        let limit = rows.min(model.features());
+        let rank = model.rank();
+        (rank > limit).then_some(Self::RankAboveMatrix { rank, limit })
+    }
+
+    pub(crate) fn of(groups: &[GroupFit], parameters: &Parameters, status: Status) -> Vec<Self> {
         let rank = parameters.rank;
-        let limit = data.rows().min(data.features());
         let mut warnings = Vec::new();
-        if rank > limit {
-            warnings.push(Self::RankAboveMatrix { rank, limit });
+        for g in groups.iter().filter(|g| g.rows <= rank) {
+            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows });
         }
-        for g in data.groups().iter().filter(|g| g.rows.len() <= rank) {
-            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows.len() });
-        }
-        if data.groups().len() == 1 {
+        if groups.len() == 1 {
             warnings.push(Self::OneGroup);
         }
         if status != Status::Converged {
@@ -233,7 +231,7 @@ impl Model {
             Some(scale) => data.with_scale(scale.clone())?,
             None => data,
         };
-        Ok(project(&data, self.components.view()))
+        project(&data, self.components.view())
     }
 
     /// Writes the model to one safetensors file. The file appears whole or not at all.
@@ -273,11 +271,10 @@ impl Model {
 pub(crate) fn project<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
-) -> Array2<T> {
-    let (data, unit) = data.in_range();
+) -> Result<Array2<T>> {
+    let mut rows = T::hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
-    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
-    let mut w = vec![T::default(); rows * h.rank];
-    pass::run(&data, &h, RowStep::Update(Update::Nnls), &mut w);
-    in_row_order(&data, &w, h.rank).mapv(|v| T::from_f64(v.to_f64() * size / unit))
+    rows.begin(h.rank, RowStart::Zero);
+    rows.pass(&h, RowStep::EXACT)?;
+    Ok(T::representation(rows.representation()?.times(size / rows.unit())))
 }

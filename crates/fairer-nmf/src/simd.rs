@@ -6,7 +6,7 @@
 // Loops over lanes read like the formulas only with indices.
 #![allow(clippy::needless_range_loop)]
 
-use crate::Element;
+use crate::number::Number;
 
 pub(crate) mod panel;
 pub(crate) mod products;

@@ -2,10 +2,8 @@
 //!
 //! ‖X − WH‖² = ‖X‖² − 2⟨WᵀX, H⟩ + ⟨WᵀW, HHᵀ⟩, and all three terms add over rows.
 
-use crate::data::GroupedData;
 use crate::dictionary::{Dictionary, dot};
-use crate::pass::{self, RowStep};
-use crate::{Element, Error, Result};
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 
 /// The statistics of one group, or of a block of its rows. Always f64.
@@ -50,6 +48,93 @@ impl Statistics {
 }
 
 impl Statistics {
+    /// Statistics made elsewhere: WᵀW (r×r), WᵀX (r×n) and ‖X‖² of the same rows.
+    ///
+    /// # Errors
+    /// Shapes that do not fit each other, or numbers that are not finite.
+    pub fn new(
+        gram: ArrayView2<'_, f64>,
+        cross: ArrayView2<'_, f64>,
+        squared_norm: f64,
+    ) -> Result<Self> {
+        let (rows, features) = cross.dim();
+        if gram.dim() != (rows, rows) || rows == 0 || features == 0 {
+            let (found_rows, found_columns) = gram.dim();
+            let what = "the gram matrix of the statistics";
+            return Err(Error::Shape { what, found_rows, found_columns, rows, columns: rows });
+        }
+        let made = Self {
+            gram: gram.iter().copied().collect(),
+            cross: cross.t().iter().copied().collect(),
+            squared_norm,
+        };
+        made.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+        if !(finite(&self.gram) && finite(&self.cross) && self.squared_norm.is_finite()) {
+            return Err(Error::NotFinite { what: "the statistics" });
+        }
+        Ok(self)
+    }
+
+    /// Adds the statistics of other rows.
+    ///
+    /// # Errors
+    /// Another rank or number of features.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let (found_rows, found_columns) = other.shape();
+        let (rows, columns) = self.shape();
+        if (found_rows, found_columns) != (rows, columns) {
+            let what = "what is added to the statistics";
+            return Err(Error::Shape { what, found_rows, found_columns, rows, columns });
+        }
+        self.add(1.0, other);
+        Ok(())
+    }
+
+    /// (r, n).
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        let r = self.gram.len().isqrt();
+        (r, self.cross.len() / r)
+    }
+
+    /// All numbers, exact, to be sent to another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (rank, features) = self.shape();
+        let head = [rank as u64, features as u64].into_iter().flat_map(u64::to_le_bytes);
+        let numbers = self.gram.iter().chain(&self.cross).chain([&self.squared_norm]);
+        head.chain(numbers.flat_map(|v| v.to_le_bytes())).collect()
+    }
+
+    /// The statistics behind [`Statistics::to_bytes`].
+    ///
+    /// # Errors
+    /// Bytes that are no statistics: too few, too many, or not finite.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let bad = |reason: &str| Error::Statistics { reason: reason.to_owned() };
+        let (words, []) = bytes.as_chunks::<8>() else {
+            return Err(bad("their length is no multiple of eight"));
+        };
+        let [rank, features, numbers @ ..] = words else {
+            return Err(bad("they end before their sizes"));
+        };
+        let size = |word: &[u8; 8]| usize::try_from(u64::from_le_bytes(*word)).ok();
+        let needed = size(rank).zip(size(features)).and_then(|(r, n)| {
+            let (gram, cross) = (r.checked_mul(r)?, r.checked_mul(n)?);
+            Some((gram, gram.checked_add(cross)?)).filter(|_| r > 0 && n > 0)
+        });
+        let Some((gram, both)) = needed.filter(|(_, both)| *both + 1 == numbers.len()) else {
+            return Err(bad("their length does not fit their sizes"));
+        };
+        let numbers: Vec<f64> = numbers.iter().map(|w| f64::from_le_bytes(*w)).collect();
+        let (gram, cross) = (numbers[..gram].to_vec(), numbers[gram..both].to_vec());
+        Self { gram, cross, squared_norm: numbers[both] }.checked()
+    }
+
     /// WᵀW (r×r).
     #[must_use]
     pub fn gram(&self) -> Array2<f64> {
@@ -69,25 +154,4 @@ impl Statistics {
     pub fn squared_norm(&self) -> f64 {
         self.squared_norm
     }
-}
-
-/// The statistics of every group for a given W (m×r, rows in the order of the data).
-///
-/// # Errors
-/// A W of another number of rows.
-pub fn group_statistics<T: Element>(
-    data: &GroupedData<'_, T>,
-    representation: ArrayView2<'_, T>,
-) -> Result<Vec<Statistics>> {
-    let (found_rows, rank) = representation.dim();
-    if found_rows != data.rows() || rank == 0 {
-        let (rows, columns) = (data.rows(), rank.max(1));
-        let what = "the representation";
-        return Err(Error::Shape { what, found_rows, found_columns: rank, rows, columns });
-    }
-    let features = data.features();
-    let h = Dictionary { rank, features, values: vec![0.0; rank * features] };
-    let rows = data.groups().iter().flat_map(|g| &g.rows);
-    let mut w: Vec<T> = rows.flat_map(|&row| representation.row(row).to_vec()).collect();
-    Ok(pass::run(data, &h, RowStep::Keep, &mut w))
 }

@@ -89,9 +89,19 @@ impl Measured {
         self.losses.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// ‖X − WH‖².
+    pub fn squares(&self) -> f64 {
+        self.errors.iter().map(|e| e * e).sum()
+    }
+
     /// ‖X − WH‖.
     fn total_error(&self) -> f64 {
-        self.errors.iter().map(|e| e * e).sum::<f64>().sqrt()
+        self.squares().sqrt()
+    }
+
+    /// ‖X − WH‖/‖X‖ for ‖X‖².
+    pub fn relative_total(&self, squared_norm: f64) -> f64 {
+        (self.squares() / squared_norm).sqrt()
     }
 }
 
@@ -134,5 +144,24 @@ mod tests {
         assert!(!met(Change::Error) && !met(Change::Loss));
         let moved = measured([3.0, 4.1]);
         assert!(!Stopping { change: Change::Total, ..Stopping::default() }.met(&before, &moved));
+    }
+
+    /// Relative to the error itself: neither large nor small errors stand still sooner.
+    #[test]
+    fn the_tolerance_is_relative() {
+        let measured = |error: f64| Measured {
+            errors: vec![error],
+            relative_errors: vec![error],
+            losses: vec![error],
+        };
+        for change in [Change::Error, Change::Loss, Change::Total] {
+            let rule = Stopping { change, tolerance: 1e-4, ..Stopping::default() };
+            for size in [1e-6, 1.0, 1e6] {
+                let met = |by: f64| rule.met(&measured(size), &measured(size * (1.0 - by)));
+                assert!(met(5e-5) && met(-5e-5), "{change:?} at {size:e}");
+                assert!(!met(2e-4) && !met(-2e-4), "{change:?} at {size:e}");
+            }
+        }
+        assert!(Stopping::default().met(&measured(0.0), &measured(0.0)));
     }
 }

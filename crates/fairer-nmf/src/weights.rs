@@ -1,10 +1,12 @@
 //! Weight rules: from the groups' losses to the weights of their statistics in the H step.
 //!
-//! Every rule but the last gives weights w_ℓ, and H takes one step (or the minimum) of
-//! Σ w_ℓ‖X_ℓ − W_ℓH‖². The exact min-max rule finds the w whose minimum is the min-max H.
+//! A rule gives weights w_ℓ, and H takes one step (or the minimum) of Σ w_ℓ‖X_ℓ − W_ℓH‖². The exact
+//! min-max step finds the w whose minimum is the min-max H.
 
 pub(crate) mod minmax;
+pub(crate) mod mixture;
 
+use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::{Error, Result};
@@ -49,9 +51,13 @@ pub fn min_max_step(
         let what = "the start";
         return Err(Error::Shape { what, found_rows, found_columns, rows, columns });
     }
-    let norms: Vec<f64> = statistics.iter().map(|s| s.squared_norm.sqrt()).collect();
+    let criteria: Vec<Criterion> = statistics
+        .iter()
+        .zip(baselines)
+        .map(|(s, &offset)| Criterion { offset, scale: s.squared_norm.sqrt() })
+        .collect();
     let mut h = Dictionary::from_components(start);
-    let problem = minmax::Problem { statistics, norms: &norms, baselines };
+    let problem = minmax::Problem { statistics, criteria: &criteria };
     let even = vec![1.0 / groups as f64; groups];
     let step = minmax::solve(&problem, &mut h, &even, gap);
     let (lower, upper, solves) = (step.lower, step.upper, step.solves);
@@ -77,11 +83,6 @@ pub enum WeightRule {
         /// The step s, between 0 and 1.
         step: f64,
     },
-    /// The exact minimum over H of the largest loss (the paper's AM scheme).
-    MinMax {
-        /// Wanted difference between the upper and lower bound of every H step, in units of loss.
-        gap: f64,
-    },
 }
 
 /// The coefficients c that the rules carry from iteration to iteration.
@@ -98,11 +99,12 @@ impl Coefficients {
     }
 
     /// Moves towards the group with the largest loss and returns the weights w.
-    pub fn next(&mut self, rule: WeightRule, losses: &[f64], norms: &[f64]) -> Vec<f64> {
-        let worst = largest(losses);
+    pub fn next(&mut self, rule: WeightRule, losses: &[f64], criteria: &[Criterion]) -> Vec<f64> {
         let c = &mut self.0;
+        // The sum of all errors asks for no losses.
+        let worst = if rule == WeightRule::Uniform { 0 } else { largest(losses) };
         match rule {
-            WeightRule::Uniform | WeightRule::MinMax { .. } => return vec![1.0; losses.len()],
+            WeightRule::Uniform => return vec![1.0; criteria.len()],
             WeightRule::Decaying { .. } => c[worst] += 1.0,
             WeightRule::Largest => {
                 c.fill(0.0);
@@ -113,8 +115,17 @@ impl Coefficients {
                 c[worst] += step;
             }
         }
-        // Norms are positive by validation.
-        c.iter().zip(norms).map(|(c, n)| (c / n) * (c / n)).collect()
+        // Scales are positive by validation.
+        c.iter().zip(criteria).map(|(c, of)| (c / of.scale) * (c / of.scale)).collect()
+    }
+
+    /// The coefficients with sum 1: the say of every group so far.
+    pub fn shares(&self) -> Vec<f64> {
+        let total: f64 = self.0.iter().sum();
+        match total > 0.0 {
+            true => self.0.iter().map(|c| c / total).collect(),
+            false => vec![1.0 / self.0.len() as f64; self.0.len()],
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Subject<'_> {
 }
 
 fn is_fairer(method: Option<Method>) -> bool {
-    matches!(method, Some(Method::Am { .. } | Method::Mu { .. }))
+    matches!(method, Some(Method::Am { .. } | Method::Weighted { .. }))
 }
 
 /// Which models are fitted to be set beside a dictionary.

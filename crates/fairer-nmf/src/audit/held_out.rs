@@ -140,5 +140,5 @@ fn one_fold<T: Element>(
     let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
     let fitted = fit(&rest, parameters, &|_| steps.tell())?;
     steps.go_on()?;
-    Ok(errors_by_group(&held, fitted.model.components.view(), None).0[0].iter().sum())
+    Ok(errors_by_group(&held, fitted.model.components.view(), None)?.0[0].iter().sum())
 }

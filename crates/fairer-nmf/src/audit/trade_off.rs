@@ -16,17 +16,16 @@
 //! met. For a fixed set of pairs (p, q) the minimiser of F_α has rising p and falling q in α: the
 //! reported curve is monotone by construction, and convex.
 
-mod step;
-
 use super::steps::Steps;
 use super::{AuditPart, check_baselines, check_components};
+use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
-use crate::fit::measure;
-use crate::pass::{self, RowStep};
+use crate::fit::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
+use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
-use crate::stopping::Measured;
+use crate::stopping::{Measured, Stopping};
 use crate::update::Update;
-use crate::{Element, Error, GroupedData, Result};
+use crate::{Element, Error, GroupedData, Progress, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -115,12 +114,15 @@ pub(super) fn watched<T: Element>(
 ) -> Result<TradeOff> {
     check(data, starts, options)?;
     check_baselines(data, baselines)?;
-    let (own, unit) = data.in_own_units();
+    let rows = T::hold(data, Units::Own);
+    let unit = rows.unit();
     let baselines: Vec<f64> = baselines.iter().map(|e| e * unit).collect();
-    let path = Path { data: &own, baselines: &baselines, options, steps };
+    let criteria = criteria(&*rows, &baselines);
+    let path = Path { rows: &*rows, criteria: &criteria, options, steps };
     let last = (options.points - 1) as f64;
     let alphas: Vec<f64> = (0..options.points).map(|i| i as f64 / last).collect();
-    let begin: Vec<State> = starts.iter().map(|h| path.project((h * unit).view())).collect();
+    let begin: Vec<State> =
+        starts.iter().map(|h| path.project((h * unit).view())).collect::<Result<_>>()?;
     let mut met: Vec<State> = Vec::new();
     let mut run = |begin: &State, alphas: &mut dyn Iterator<Item = f64>| {
         let mut at = begin.clone();
@@ -158,53 +160,51 @@ impl State {
     }
 }
 
-struct Path<'a, 'd, T> {
-    data: &'a GroupedData<'d, T>,
-    baselines: &'a [f64],
+struct Path<'a> {
+    rows: &'a dyn Rows,
+    criteria: &'a [Criterion],
     options: &'a TradeOffOptions,
     steps: &'a Steps<'a>,
 }
 
-impl<T: Element> Path<'_, '_, T> {
-    fn project(&self, components: ArrayView2<'_, f64>) -> State {
+impl Path<'_> {
+    fn project(&self, components: ArrayView2<'_, f64>) -> Result<State> {
         let h = Dictionary::from_components(components);
-        let mut w = self.no_rows(&h);
-        self.state(h, &mut w)
+        let mut rows = self.rows.apart();
+        rows.begin(h.rank, RowStart::Zero);
+        let statistics = rows.pass(&h, RowStep::EXACT)?;
+        let measured = measure(&*rows, &statistics, &h, self.criteria)?;
+        Ok(self.state(h, statistics, measured))
     }
 
-    fn no_rows(&self, h: &Dictionary) -> Vec<T> {
-        let rows: usize = self.data.groups().iter().map(|g| g.rows.len()).sum();
-        vec![T::default(); rows * h.rank]
-    }
-
-    /// The exact W step, which warm-starts from `w`.
-    fn state(&self, h: Dictionary, w: &mut [T]) -> State {
-        let statistics = pass::run(self.data, &h, RowStep::Update(Update::Nnls), w);
-        let measured = measure(self.data, &statistics, &h, w, self.baselines);
-        let squares: f64 = measured.errors.iter().map(|e| e * e).sum();
-        let total_error = (squares / self.data.squared_norm()).sqrt();
+    fn state(&self, h: Dictionary, statistics: Vec<Statistics>, measured: Measured) -> State {
+        let total_error = measured.relative_total(squared_norm(self.rows));
         State { h, statistics, measured, total_error }
     }
 
     /// Alternates H and W until F_α stands still.
     fn descend(&self, alpha: f64, begin: State) -> Result<State> {
-        let mut w = self.no_rows(&begin.h);
-        let mut at = begin;
-        let norms = self.data.groups().iter().map(|g| g.norm()).collect();
-        let mut search = step::Search::new(alpha, norms, self.baselines, &at);
-        for _ in 0..self.options.max_iterations {
-            self.steps.go_on()?;
-            let h = search.next_dictionary(&at);
-            let next = self.state(h, &mut w);
-            let fall = at.objective(alpha) - next.objective(alpha);
-            if fall > 0.0 {
-                at = next;
-            }
-            if fall <= self.options.tolerance {
-                break;
-            }
-        }
-        Ok(at)
+        let mut rows = self.rows.apart();
+        rows.begin(begin.h.rank, RowStart::Zero);
+        let stopping =
+            Stopping { max_iterations: self.options.max_iterations, ..Stopping::default() };
+        let observer = |_: &Progress<'_>| self.steps.tell();
+        let task = Task {
+            scheme: Scheme::mixture(alpha, squared_norm(self.rows)),
+            closing: Update::Nnls,
+            criteria: self.criteria,
+            start_weights: None,
+            stopping: &stopping,
+            least_fall: Some(self.options.tolerance),
+            context: Context { observer: &observer, deadline: None },
+            restart: 0,
+            restarts: 1,
+        };
+        self.steps.go_on()?;
+        let first = First::Known(begin.statistics, begin.measured);
+        let run = iterate(rows, Begin { dictionary: begin.h, first }, &task)?;
+        self.steps.go_on()?;
+        Ok(self.state(run.dictionary, run.statistics, run.measured))
     }
 }
 

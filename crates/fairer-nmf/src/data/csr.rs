@@ -1,6 +1,7 @@
 //! A borrowed sparse matrix in compressed sparse row form.
 
-use crate::{Element, Error, Result};
+use crate::number::Number;
+use crate::{Error, Result};
 
 /// Column numbers of a CSR matrix, in either width that SciPy uses.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +39,7 @@ pub struct Csr<'a, T> {
     pub(crate) values: &'a [T],
 }
 
-impl<'a, T: Element> Csr<'a, T> {
+impl<'a, T: Number> Csr<'a, T> {
     /// Checks the structure: row starts rise from 0 to the number of values, every column number
     /// is below `columns` and none occurs twice in a row.
     ///

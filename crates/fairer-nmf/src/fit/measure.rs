@@ -1,49 +1,36 @@
 //! What factors achieve, group by group.
 
-use crate::Element;
-use crate::data::GroupedData;
+use crate::Result;
+use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
-use crate::pass;
+use crate::rows::Rows;
 use crate::statistics::Statistics;
 use crate::stopping::Measured;
-use ndarray::Array2;
 
 /// Errors and losses of all groups; directly from the residual where the statistics cannot tell.
-pub(crate) fn measure<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn measure(
+    rows: &dyn Rows,
     statistics: &[Statistics],
     h: &Dictionary,
-    w: &[T],
-    baselines: &[f64],
-) -> Measured {
+    criteria: &[Criterion],
+) -> Result<Measured> {
     let gram = h.gram();
-    let mut offset = 0;
     let mut errors = Vec::with_capacity(statistics.len());
-    for (l, (group, s)) in data.groups().iter().zip(statistics).enumerate() {
-        let length = group.rows.len() * h.rank;
+    for (l, (group, s)) in rows.groups().iter().zip(statistics).enumerate() {
         let mut squared = s.squared_error(h, &gram);
-        if squared < T::TRUSTED_SQUARED_ERROR * group.squared_norm {
-            squared = pass::direct_squared_error(data, l, h, &w[offset..offset + length]);
+        if squared < rows.trusted_squared_error() * group.squared_norm {
+            squared = rows.squared_error(l, h)?;
         }
         errors.push(squared.sqrt());
-        offset += length;
     }
-    let norms = data.groups().iter().map(|g| g.norm());
-    let relative_errors: Vec<f64> = errors.iter().zip(norms.clone()).map(|(e, n)| e / n).collect();
-    let losses = errors.iter().zip(baselines).zip(norms).map(|((e, b), n)| (e - b) / n).collect();
-    Measured { errors, relative_errors, losses }
+    let relative = errors.iter().zip(rows.groups()).map(|(e, g)| e / g.norm());
+    let losses = errors.iter().zip(criteria).map(|(e, c)| c.loss(*e)).collect();
+    Ok(Measured { relative_errors: relative.collect(), losses, errors })
 }
 
-/// W with its rows where the data has them.
-pub(crate) fn in_row_order<T: Element>(
-    data: &GroupedData<'_, T>,
-    w: &[T],
-    rank: usize,
-) -> Array2<T> {
-    let mut out = Array2::from_elem((data.rows(), rank), T::default());
-    let rows = data.groups().iter().flat_map(|g| &g.rows);
-    for (&row, values) in rows.zip(w.chunks_exact(rank)) {
-        out.row_mut(row).iter_mut().zip(values).for_each(|(o, &v)| *o = v);
-    }
-    out
+/// The paper's criterion of every group: baselines E_ℓ, in the holder's units, and N_ℓ.
+pub(crate) fn criteria(rows: &dyn Rows, baselines: &[f64]) -> Vec<Criterion> {
+    let of_group =
+        |(g, &offset): (&crate::rows::RowGroup, &f64)| Criterion { offset, scale: g.norm() };
+    rows.groups().iter().zip(baselines).map(of_group).collect()
 }

@@ -1,7 +1,7 @@
 //! What a fit is asked for.
 
 use super::Init;
-use super::run::Scheme;
+use super::scheme::Scheme;
 use crate::baseline::{Baseline, Estimate};
 use crate::stopping::Stopping;
 use crate::update::Update;
@@ -19,10 +19,13 @@ pub enum Method {
         /// Wanted duality gap of every dictionary step, in units of loss.
         gap: f64,
     },
-    /// Fairer-NMF by multiplicative updates (the paper's Algorithm 3).
-    Mu {
+    /// Fairer-NMF by weights that follow the losses: with multiplicative updates the paper's
+    /// Algorithm 3.
+    Weighted {
         /// How the group weights follow the losses.
         weights: WeightRule,
+        /// The update of both factors.
+        update: Update,
     },
     /// Standard NMF: the sum of squared errors over all groups.
     Standard {
@@ -41,7 +44,7 @@ impl Method {
     /// The MU scheme as published: decaying step from even weights.
     #[must_use]
     pub fn mu() -> Self {
-        Self::Mu { weights: WeightRule::Decaying { even_start: true } }
+        Self::Weighted { weights: WeightRule::Decaying { even_start: true }, update: Update::Mu }
     }
 
     /// Standard NMF by HALS.
@@ -50,25 +53,22 @@ impl Method {
         Self::Standard { update: Update::Hals }
     }
 
-    /// `am`, `mu` or `standard`.
+    /// `am`, `mu`, `standard`, or `weighted` for weights with another update than `mu`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Am { .. } => "am",
-            Self::Mu { .. } => "mu",
+            Self::Weighted { update: Update::Mu, .. } => "mu",
+            Self::Weighted { .. } => "weighted",
             Self::Standard { .. } => "standard",
         }
     }
 
     pub(super) fn scheme(self) -> Scheme {
         match self {
-            Self::Am { gap } => Scheme {
-                rows: Update::Nnls,
-                dictionary: Update::Nnls,
-                weights: WeightRule::MinMax { gap },
-            },
-            Self::Mu { weights } => Scheme { rows: Update::Mu, dictionary: Update::Mu, weights },
-            Self::Standard { update } => Scheme::standard(update),
+            Self::Am { gap } => Scheme::min_max(gap),
+            Self::Weighted { weights, update } => Scheme::weighted(update, weights),
+            Self::Standard { update } => Scheme::weighted(update, WeightRule::Uniform),
         }
     }
 }
@@ -159,11 +159,10 @@ impl Parameters {
             return bad("tolerance", tolerance.to_string(), "must be finite and not negative");
         }
         match self.method {
-            Method::Mu { weights: WeightRule::Fixed { step } } if !(0.0..=1.0).contains(&step) => {
+            Method::Weighted { weights: WeightRule::Fixed { step }, .. }
+                if !(0.0..=1.0).contains(&step) =>
+            {
                 bad("fixed step", step.to_string(), "must lie between 0 and 1")
-            }
-            Method::Mu { weights: WeightRule::MinMax { .. } } => {
-                bad("weights", "minmax".to_owned(), "the exact rule belongs to the method `am`")
             }
             Method::Am { gap } if !(gap.is_finite() && gap > 0.0) => {
                 bad("gap", gap.to_string(), "must be finite and positive")

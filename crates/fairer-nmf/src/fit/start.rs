@@ -1,11 +1,11 @@
 //! Where a run begins.
 
-use crate::data::{GroupedData, power_of_two};
+use super::run::{Begin, First};
+use crate::data::power_of_two;
 use crate::dictionary::Dictionary;
-use crate::pass::RowStep;
 use crate::random::{Purpose, Stream};
-use crate::update::Update;
-use crate::{Element, Error, Result};
+use crate::rows::{RowStart, RowStep, Rows};
+use crate::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -50,10 +50,11 @@ impl Start {
         (Self { components, representation }, split)
     }
 
-    pub(crate) fn check<T: Element>(&self, data: &GroupedData<'_, T>, rank: usize) -> Result<()> {
+    /// Whether it fits data of (m, n).
+    pub(crate) fn check(&self, (m, n): (usize, usize), rank: usize) -> Result<()> {
         let expected = [
-            ("the start's components", &self.components, (rank, data.features())),
-            ("the start's representation", &self.representation, (data.rows(), rank)),
+            ("the start's components", &self.components, (rank, n)),
+            ("the start's representation", &self.representation, (m, rank)),
         ];
         for (what, factor, (rows, columns)) in expected {
             let Some(factor) = factor else { continue };
@@ -73,63 +74,36 @@ impl Start {
     }
 }
 
-/// A made start: the factors, and what the first pass does with the rows.
-pub(crate) struct Begin<T> {
-    pub dictionary: Dictionary,
-    pub representation: Vec<T>,
-    pub step: RowStep,
-}
-
-pub(super) fn make<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Begins a run of `restart`, with its W in the rows.
+pub(super) fn make(
+    rows: &mut dyn Rows,
     rank: usize,
     init: &Init,
     restart: usize,
     seed: u64,
-) -> Begin<T> {
+) -> Begin {
     match init {
-        Init::Random | Init::Auto => Begin {
-            dictionary: random_dictionary(rank, data.features(), restart, seed),
-            representation: random_representation(data, rank, restart, seed),
-            step: RowStep::Keep,
-        },
+        Init::Random | Init::Auto => {
+            rows.begin(rank, RowStart::Random { seed, restart: restart as u64 });
+            let dictionary = random_dictionary(rank, rows.features(), restart, seed);
+            Begin { dictionary, first: First::Pass(RowStep::Keep) }
+        }
     }
 }
 
-pub(super) fn given<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    seed: u64,
-    start: &Start,
-) -> Begin<T> {
+/// Begins a run from a given start.
+pub(super) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) -> Begin {
     let dictionary = match &start.components {
         Some(h) => Dictionary::from_components(h.view()),
-        None => random_dictionary(rank, data.features(), 0, seed),
+        None => random_dictionary(rank, rows.features(), 0, seed),
     };
-    match &start.representation {
-        Some(w) => Begin {
-            dictionary,
-            representation: data
-                .groups()
-                .iter()
-                .flat_map(|g| &g.rows)
-                .flat_map(|&row| w.row(row).to_vec())
-                .map(T::from_f64)
-                .collect(),
-            step: RowStep::Keep,
-        },
-        None => from_dictionary(data, dictionary),
-    }
-}
-
-/// A start from a dictionary: every sample takes its best coordinates.
-pub(crate) fn from_dictionary<T: Element>(
-    data: &GroupedData<'_, T>,
-    dictionary: Dictionary,
-) -> Begin<T> {
-    let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
-    let representation = vec![T::default(); rows * dictionary.rank];
-    Begin { dictionary, representation, step: RowStep::Update(Update::Nnls) }
+    let (w, step) = match &start.representation {
+        Some(w) => (RowStart::Given(w.view()), RowStep::Keep),
+        // Every sample takes its best coordinates.
+        None => (RowStart::Zero, RowStep::EXACT),
+    };
+    rows.begin(rank, w);
+    Begin { dictionary, first: First::Pass(step) }
 }
 
 fn random_dictionary(rank: usize, features: usize, restart: usize, seed: u64) -> Dictionary {
@@ -141,22 +115,4 @@ fn random_dictionary(rank: usize, features: usize, restart: usize, seed: u64) ->
         })
         .collect();
     Dictionary { rank, features, values }
-}
-
-/// Uniform W: the numbers of a row depend on (seed, restart, key of the row) only.
-fn random_representation<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    restart: usize,
-    seed: u64,
-) -> Vec<T> {
-    let purpose = Purpose::Representation(restart as u64);
-    data.groups()
-        .iter()
-        .flat_map(|g| &g.rows)
-        .flat_map(|&row| {
-            let mut stream = Stream::new(seed, purpose, data.key(row));
-            (0..rank).map(move |_| T::from_f64(stream.uniform()))
-        })
-        .collect()
 }

@@ -5,8 +5,8 @@
 //! library spends much of its time on when one factor is thin.
 
 use super::{settled, vectorised};
-use crate::Element;
 use crate::buffer::Buffer;
+use crate::number::Number;
 
 /// Rows that are taken through all blocks of H before the next ones.
 const GROUP: usize = 8;
@@ -39,7 +39,7 @@ const fn lanes<T>() -> usize {
     64 / size_of::<T>()
 }
 
-impl<T: Element> Packed<T> {
+impl<T: Number> Packed<T> {
     /// `value(j, t)`: feature j of topic t.
     pub fn new(rank: usize, features: usize, value: impl Fn(usize, usize) -> T) -> Self {
         let n = lanes::<T>();
@@ -62,12 +62,12 @@ pub fn room(k: usize, r: usize) -> usize {
 }
 
 /// X_bHᵀ (k×r) of a panel; `out` is at least [`room`] long.
-pub fn times<T: Element>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
+pub fn times<T: Number>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
     if size_of::<T>() == 4 { times_in::<T, 16>(x, h, out) } else { times_in::<T, 8>(x, h, out) }
 }
 
 vectorised! {
-    fn times_in<const N: usize; T: Element>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
+    fn times_in<const N: usize; T: Number>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
         let (n, r) = (h.features, h.rank);
         let blocks = h.vectors.div_ceil(WIDEST);
         let longest = if size_of::<T>() == 4 { LONGEST_SUM } else { n };
@@ -113,7 +113,7 @@ struct Shape {
 
 /// V vectors of the topics for a group of rows, as many rows at once as the registers hold.
 #[inline(always)]
-fn block<T: Element, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
+fn block<T: Number, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
     x: &[T],
     h: &[T],
     shape: Shape,
@@ -144,7 +144,7 @@ fn block<T: Element, const N: usize, const V: usize, const FMA: bool, const WIDE
 }
 
 #[inline(always)]
-fn block_rows<T: Element, const N: usize, const V: usize, const R: usize, const FMA: bool>(
+fn block_rows<T: Number, const N: usize, const V: usize, const R: usize, const FMA: bool>(
     x: &[T],
     h: &[T],
     Shape { n, p, r, from, to }: Shape,
@@ -177,7 +177,7 @@ fn block_rows<T: Element, const N: usize, const V: usize, const R: usize, const 
 
 /// D topics for a group of rows, along the rows.
 #[inline(always)]
-fn dots<T: Element, const N: usize, const D: usize, const FMA: bool, const WIDE: bool>(
+fn dots<T: Number, const N: usize, const D: usize, const FMA: bool, const WIDE: bool>(
     x: &[T],
     h: &[T],
     n: usize,
@@ -197,7 +197,7 @@ fn dots<T: Element, const N: usize, const D: usize, const FMA: bool, const WIDE:
 }
 
 #[inline(always)]
-fn dots_of_rows<T: Element, const N: usize, const D: usize, const R: usize, const FMA: bool>(
+fn dots_of_rows<T: Number, const N: usize, const D: usize, const R: usize, const FMA: bool>(
     x: &[T],
     h: &[T],
     n: usize,
@@ -231,7 +231,7 @@ fn dots_of_rows<T: Element, const N: usize, const D: usize, const R: usize, cons
 
 /// V vectors from the start of `values`, checked once.
 #[inline(always)]
-fn load<T: Element, const N: usize, const V: usize>(values: &[T]) -> [[T; N]; V] {
+fn load<T: Number, const N: usize, const V: usize>(values: &[T]) -> [[T; N]; V] {
     let values = &values[..V * N];
     let mut vectors = [[T::default(); N]; V];
     for v in 0..V {
@@ -260,7 +260,7 @@ pub(crate) fn cross_places<T>(n: usize, r: usize, mut visit: impl FnMut(usize, u
 
 /// Adds WᵀX_b of a panel to `out` ([`cross_room`]); `w`: k×r; `tail`: a buffer for the last
 /// columns.
-pub(crate) fn add_cross<T: Element>(
+pub(crate) fn add_cross<T: Number>(
     x: &[T],
     n: usize,
     w: &[T],
@@ -285,7 +285,7 @@ pub(crate) fn add_cross<T: Element>(
 }
 
 vectorised! {
-    fn add_cross_in<const N: usize; T: Element>(
+    fn add_cross_in<const N: usize; T: Number>(
         x: &[T], n: usize, w: &[T], r: usize, tail: &[T], out: &mut [T],
     ) {
         let k = x.len() / n;
@@ -309,7 +309,7 @@ vectorised! {
 
 /// V vectors of columns for all topics; the rows of `x` lie `stride` apart.
 #[inline(always)]
-fn columns<T: Element, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
+fn columns<T: Number, const N: usize, const V: usize, const FMA: bool, const WIDE: bool>(
     (x, stride): (&[T], usize),
     w: &[T],
     (k, r): (usize, usize),
@@ -337,7 +337,7 @@ fn columns<T: Element, const N: usize, const V: usize, const FMA: bool, const WI
 }
 
 #[inline(always)]
-fn column_topics<T: Element, const N: usize, const V: usize, const R: usize, const FMA: bool>(
+fn column_topics<T: Number, const N: usize, const V: usize, const R: usize, const FMA: bool>(
     (x, stride): (&[T], usize),
     w: &[T],
     (k, r): (usize, usize),
@@ -387,11 +387,11 @@ mod tests {
     use super::*;
 
     /// Small whole numbers, so that every order of summation gives the same in either type.
-    fn whole<T: Element>(len: usize, step: usize) -> Vec<T> {
+    fn whole<T: Number>(len: usize, step: usize) -> Vec<T> {
         (0..len).map(|i| T::from_f64(((i * step) % 11) as f64 - 3.0)).collect()
     }
 
-    fn equal_the_plain_sums<T: Element>() {
+    fn equal_the_plain_sums<T: Number>() {
         for r in [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 20, 29, 50, 63, 64, 65, 130] {
             for (k, n) in [(1, 1), (3, 5), (8, 12), (9, 70), (17, 130), (9, 1_100)] {
                 let (x, h) = (whole::<T>(k * n, 7), whole::<T>(n * r, 5));

@@ -6,7 +6,7 @@
 //! never looked at, what is written beyond a row is overwritten by the next.
 
 use super::{LANES, Pack, for_width, padded, settled, vectorised};
-use crate::Element;
+use crate::number::Number;
 
 /// Vectors of a row that one call keeps in registers.
 const WIDEST: usize = 4;
@@ -28,7 +28,7 @@ pub(crate) fn room(k: usize, r: usize) -> usize {
 
 /// A·B for A (k×n, `stride` numbers from row to row) and B (n×r, padded): `out` gets k rows of r
 /// without gaps and is at least [`room`] long.
-pub(crate) fn times<T: Element>(
+pub(crate) fn times<T: Number>(
     a: &[T],
     (k, n, stride): (usize, usize, usize),
     b: &[f64],
@@ -47,7 +47,7 @@ pub(crate) fn times<T: Element>(
 
 vectorised! {
     /// V vectors of every row of A·B.
-    fn times_block<const V: usize; T: Element>(
+    fn times_block<const V: usize; T: Number>(
         a: &[T], k: usize, n: usize, stride: usize, b: &[f64], vectors: usize, r: usize, out: &mut [f64],
     ) {
         let mut i = 0;
@@ -63,7 +63,7 @@ vectorised! {
 }
 
 #[inline(always)]
-fn times_rows<T: Element, const V: usize, const R: usize, const FMA: bool>(
+fn times_rows<T: Number, const V: usize, const R: usize, const FMA: bool>(
     a: &[T],
     n: usize,
     stride: usize,
@@ -92,7 +92,7 @@ fn times_rows<T: Element, const V: usize, const R: usize, const FMA: bool>(
 }
 
 /// Adds AᵀB to `out` (n rows, padded) for A (k×n, `stride` numbers from row to row) and B (k×r).
-pub(crate) fn add_transposed_times<T: Element>(
+pub(crate) fn add_transposed_times<T: Number>(
     a: &[T],
     (k, n, stride): (usize, usize, usize),
     b: &[f64],
@@ -110,7 +110,7 @@ pub(crate) fn add_transposed_times<T: Element>(
     }
 }
 
-fn add_blocks<T: Element>(
+fn add_blocks<T: Number>(
     a: &[T],
     (k, n, stride): (usize, usize, usize),
     b: &[f64],
@@ -127,7 +127,7 @@ fn add_blocks<T: Element>(
 
 vectorised! {
     /// V vectors of every row of AᵀB.
-    fn add_block<const V: usize; T: Element>(
+    fn add_block<const V: usize; T: Number>(
         a: &[T], k: usize, n: usize, stride: usize, b: &[f64], r: usize, out: &mut [f64], vectors: usize,
     ) {
         let p = vectors * LANES;
@@ -144,7 +144,7 @@ vectorised! {
 }
 
 #[inline(always)]
-fn add_columns<T: Element, const V: usize, const C: usize, const FMA: bool>(
+fn add_columns<T: Number, const V: usize, const C: usize, const FMA: bool>(
     a: &[T],
     k: usize,
     stride: usize,

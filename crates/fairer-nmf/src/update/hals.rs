@@ -10,10 +10,7 @@
 
 use crate::simd::{fused, vectorised};
 
-/// Sweeps at the most. Processor seconds of whole fits, looking ahead, to the error at which
-/// scikit-learn stops, with 2, 4 and 8 (8: left at a tenth, see `ENOUGH`): dense 20,000×500 of rank 20
-/// 3.1, 1.6, 1.3; dense 5,000×2,000 of rank 50 8.0, 4.7, 3.4; sparse 50,000×5,000 of rank 20 0.62,
-/// 0.63, 0.82. Over other starts of the sparse data chance (which minimum it becomes) weighs more.
+/// Sweeps at the most; what others cost is in docs/measurements.md.
 const MAX_SWEEPS: usize = 4;
 /// A row is left when a sweep moved it by less than this fraction of its first sweep.
 const ENOUGH: f64 = 0.01;

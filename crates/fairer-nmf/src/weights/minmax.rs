@@ -18,15 +18,15 @@ mod newton;
 mod tests;
 
 use crate::bound::root;
+use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::update::Update;
 
-/// The step's data: statistics of every group, with N_ℓ > 0 and E_ℓ ≥ 0.
+/// The step's data: statistics and criterion of every group.
 pub(crate) struct Problem<'a> {
     pub statistics: &'a [Statistics],
-    pub norms: &'a [f64],
-    pub baselines: &'a [f64],
+    pub criteria: &'a [Criterion],
 }
 
 /// What a step achieved.
@@ -112,8 +112,7 @@ pub(crate) fn solve(problem: &Problem<'_>, h: &mut Dictionary, lambda: &[f64], g
 
 impl<'a> Solver<'a> {
     fn new(problem: &'a Problem<'a>, h: &Dictionary) -> Self {
-        let relative: Vec<f64> =
-            problem.baselines.iter().zip(problem.norms).map(|(e, n)| e / n).collect();
+        let relative: Vec<f64> = problem.criteria.iter().map(Criterion::relative_offset).collect();
         let mut solver = Self {
             problem,
             solves: 0,
@@ -168,8 +167,9 @@ impl<'a> Solver<'a> {
     /// f_ℓ of a dictionary.
     fn errors(&self, h: &Dictionary) -> Vec<f64> {
         let gram = h.gram();
-        let relative = |(s, n): (&Statistics, &f64)| s.squared_error(h, &gram).sqrt() / n;
-        self.problem.statistics.iter().zip(self.problem.norms).map(relative).collect()
+        let relative =
+            |(s, c): (&Statistics, &Criterion)| s.squared_error(h, &gram).sqrt() / c.scale;
+        self.problem.statistics.iter().zip(self.problem.criteria).map(relative).collect()
     }
 
     fn losses(&self, errors: &[f64]) -> Vec<f64> {
@@ -186,8 +186,11 @@ impl<'a> Solver<'a> {
     /// H(w), warm-started, and its bounds. Weights are relative to N_ℓ².
     fn point(&mut self, weights: Vec<f64>, warm: &Dictionary) -> Point {
         let mut h = warm.clone();
-        let absolute: Vec<f64> =
-            weights.iter().zip(self.problem.norms).map(|(w, n)| w / (n * n)).collect();
+        let absolute: Vec<f64> = weights
+            .iter()
+            .zip(self.problem.criteria)
+            .map(|(w, c)| w / (c.scale * c.scale))
+            .collect();
         let sum = Statistics::weighted(self.problem.statistics, &absolute, h.rank, h.features);
         Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
         self.solves += 1;

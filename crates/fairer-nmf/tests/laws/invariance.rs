@@ -148,7 +148,7 @@ fn almost_exact<T: Element>(miss: f64, columns: usize) -> (f64, f64) {
     let w = rng.matrix(200, 3).mapv(|v| T::from_f64(v).to_f64());
     let h = rng.matrix(3, columns);
     let x = w.dot(&h).mapv(|v| T::from_f64(v * (1.0 + miss * (2.0 * rng.uniform() - 1.0))));
-    let exact = x.mapv(Element::to_f64);
+    let exact = x.mapv(T::to_f64);
     let norm = |a: &Array2<f64>| a.iter().map(|v| v * v).sum::<f64>().sqrt();
     let expected = norm(&(&exact - &w.dot(&h))) / norm(&exact);
     let data = GroupedData::one_group(x.view()).unwrap();

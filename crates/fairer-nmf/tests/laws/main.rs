@@ -6,6 +6,7 @@ mod invariance;
 mod model_file;
 mod oracle;
 mod outcome;
+mod pieces;
 mod synthetic;
 mod units;
 mod validation;

@@ -70,7 +70,7 @@ fn twenty_mu_iterations_agree_with_the_numpy_transcription() {
             "fixed_0.1_from_zero" => continue,
             other => panic!("a case this test does not know: {other}"),
         };
-        assert_agrees(&oracle, Method::Mu { weights }, case, name);
+        assert_agrees(&oracle, Method::Weighted { weights, update: Update::Mu }, case, name);
     }
 }
 

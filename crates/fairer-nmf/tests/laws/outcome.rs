@@ -2,8 +2,8 @@
 
 use crate::common::{fixed, noisy};
 use fairer_nmf::{
-    Baseline, Estimate, GroupedData, Method, Parameters, Progress, Status, Stopping, Warning, fit,
-    silent,
+    Baseline, Estimate, GroupedData, Method, Parameters, Progress, Status, Stopping, Summary,
+    Update, Warning, estimate_baselines, fit, silent,
 };
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -149,4 +149,66 @@ fn a_rank_above_the_matrix_is_a_warning() {
     let model = fit(&data, &fixed(6, Method::am(), 3), &silent).unwrap().model;
     let expected = Warning::RankAboveMatrix { rank: 6, limit: 4 };
     assert!(model.warnings.contains(&expected), "{:?}", model.warnings);
+}
+
+/// Which restart is kept, by what every method lowers: (kept, by the sum, by the worst loss).
+fn judged(method: Method, seed: u64) -> (usize, usize, usize) {
+    let (x, labels) = noisy(41, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let norms: Vec<f64> = data.groups().iter().map(|g| g.norm()).collect();
+    let parameters = Parameters { n_init: 5, seed, ..fixed(3, method, 25) };
+    let last = Mutex::new(vec![Vec::new(); 5]);
+    let observer = |progress: &Progress<'_>| {
+        if let Progress::Iteration { restart, losses, .. } = progress {
+            last.lock().unwrap()[*restart] = losses.to_vec();
+        }
+        ControlFlow::Continue(())
+    };
+    let model = fit(&data, &parameters, &observer).unwrap().model;
+    let last = last.into_inner().unwrap();
+    let least = |value: &dyn Fn(&Vec<f64>) -> f64| {
+        let order = |a: &usize, b: &usize| value(&last[*a]).total_cmp(&value(&last[*b]));
+        (0..last.len()).min_by(order).unwrap()
+    };
+    // Baselines are zero: losses are relative errors.
+    let sum = |l: &Vec<f64>| l.iter().zip(&norms).map(|(g, n)| (g * n) * (g * n)).sum();
+    let worst = |l: &Vec<f64>| l.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let kept = last.iter().position(|l| Some(l) == model.history.last()).unwrap();
+    (kept, least(&sum), least(&worst))
+}
+
+#[test]
+fn restarts_are_judged_by_what_the_method_lowers() {
+    let mu = Update::Mu;
+    let mut apart = 0;
+    for seed in 0..8 {
+        let (kept, by_sum, by_worst) = judged(Method::Standard { update: mu }, seed);
+        assert_eq!(kept, by_sum, "standard NMF, seed {seed}");
+        apart += usize::from(by_sum != by_worst);
+        let (kept, by_sum, by_worst) = judged(Method::mu(), seed);
+        assert_eq!(kept, by_worst, "the MU scheme, seed {seed}");
+        apart += usize::from(by_sum != by_worst);
+    }
+    assert!(apart > 0, "the two judgements never differ: the test says nothing");
+}
+
+#[test]
+fn a_baseline_is_the_mean_or_the_lowest_of_its_runs() {
+    let (x, labels) = noisy(42, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let mut first_is_lowest = true;
+    for estimate in [Estimate::paper(), Estimate::best()] {
+        let stopping = Stopping { max_iterations: 15, ..estimate.stopping };
+        let kind = Baseline::Estimate(Estimate { stopping, ..estimate.clone() });
+        for found in estimate_baselines(&data, 3, &kind, 0, &silent).unwrap() {
+            let runs = &found.run_errors;
+            assert_eq!(runs.len(), 5);
+            let lowest = runs.iter().copied().fold(f64::INFINITY, f64::min);
+            let mean = runs.iter().sum::<f64>() / 5.0;
+            let expected = if estimate.summary == Summary::Lowest { lowest } else { mean };
+            assert!((found.error - expected).abs() < 1e-12 * expected);
+            first_is_lowest &= runs[0] == lowest;
+        }
+    }
+    assert!(!first_is_lowest, "the lowest run is always the first: the test says nothing");
 }

@@ -2,8 +2,8 @@
 
 use crate::common::{OwnedCsr, fixed, noisy};
 use fairer_nmf::{
-    Baseline, Csr, Error, GroupedData, Indices, Method, Parameters, Start, Stopping, WeightRule,
-    fit, fit_from, silent,
+    Baseline, Csr, Error, GroupedData, Indices, Method, Parameters, Start, Stopping, Update,
+    WeightRule, fit, fit_from, silent,
 };
 use ndarray::{Array2, array};
 
@@ -90,7 +90,10 @@ fn parameters_outside_their_range_are_refused() {
     let (x, labels) = noisy(42, 30, 6);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let base = || fixed(2, Method::mu(), 2);
-    let with = |rule| Parameters { method: Method::Mu { weights: rule }, ..base() };
+    let with = |rule| Parameters {
+        method: Method::Weighted { weights: rule, update: Update::Mu },
+        ..base()
+    };
     let cases = [
         ("rank", Parameters { rank: 0, ..base() }),
         ("n_init", Parameters { n_init: 0, ..base() }),
@@ -102,7 +105,6 @@ fn parameters_outside_their_range_are_refused() {
             },
         ),
         ("fixed step", with(WeightRule::Fixed { step: 1.5 })),
-        ("weights", with(WeightRule::MinMax { gap: 1e-6 })),
         ("gap", Parameters { method: Method::Am { gap: 0.0 }, ..base() }),
     ];
     for (expected, parameters) in cases {

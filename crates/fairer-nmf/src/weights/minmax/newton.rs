@@ -78,7 +78,7 @@ impl Model {
 fn curvature(problem: &Problem<'_>, at: &Point) -> Vec<f64> {
     let groups = at.weights.len();
     let r = at.h.rank;
-    let squared: Vec<f64> = problem.norms.iter().map(|n| n * n).collect();
+    let squared: Vec<f64> = problem.criteria.iter().map(|c| c.scale * c.scale).collect();
     let mut a = vec![0.0; r * r];
     for ((s, w), n) in problem.statistics.iter().zip(&at.weights).zip(&squared) {
         a.iter_mut().zip(&s.gram).for_each(|(a, g)| *a += w / n * g);

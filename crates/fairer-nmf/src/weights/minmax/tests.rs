@@ -3,13 +3,12 @@
 use super::*;
 use crate::GroupedData;
 use crate::random::{Purpose, Stream};
-use crate::statistics::group_statistics;
+use crate::rows::group_statistics;
 use ndarray::Array2;
 
 struct Instance {
     statistics: Vec<Statistics>,
-    norms: Vec<f64>,
-    baselines: Vec<f64>,
+    criteria: Vec<Criterion>,
     start: Dictionary,
 }
 
@@ -53,19 +52,20 @@ fn instance(number: u64) -> Instance {
         statistics.push(statistics[0].clone());
         baselines.push(baselines[0]);
     }
-    let norms = statistics.iter().map(|s| s.squared_norm.sqrt()).collect();
+    let of_group =
+        |(s, offset): (&Statistics, f64)| Criterion { offset, scale: s.squared_norm.sqrt() };
+    let criteria = statistics.iter().zip(baselines).map(of_group).collect();
     let start = Dictionary { rank, features, values: vec![0.5; rank * features] };
-    Instance { statistics, norms, baselines, start }
+    Instance { statistics, criteria, start }
 }
 
 impl Instance {
     fn problem(&self) -> Problem<'_> {
-        let Self { statistics, norms, baselines, .. } = self;
-        Problem { statistics, norms, baselines }
+        Problem { statistics: &self.statistics, criteria: &self.criteria }
     }
 
     fn even(&self) -> Vec<f64> {
-        vec![1.0 / self.norms.len() as f64; self.norms.len()]
+        vec![1.0 / self.criteria.len() as f64; self.criteria.len()]
     }
 }
 

@@ -1,10 +1,17 @@
 //! The two number types data may have. Statistics and the driver are f64 always.
 
-use crate::compiled::Compiled;
+mod sealed {
+    /// Other types cannot be numbers: the kernels are written for these two.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
 
-/// f32 or f64: the type of the data and of the representation. Other types cannot have it, since
-/// the library is compiled for these two.
-pub trait Element: Copy + Default + Send + Sync + std::fmt::Debug + Compiled + 'static {
+/// f32 or f64: what the kernels need of the type of the data and of the representation.
+
+pub trait Number:
+    Copy + Default + Send + Sync + std::fmt::Debug + sealed::Sealed + 'static
+{
     /// Name in files and parameters: `f32` or `f64`.
     const NAME: &'static str;
     /// Smallest relative squared error that the statistics can be trusted with; below it the
@@ -25,7 +32,7 @@ pub trait Element: Copy + Default + Send + Sync + std::fmt::Debug + Compiled + '
     fn plus(self, b: Self) -> Self;
 }
 
-impl Element for f64 {
+impl Number for f64 {
     const NAME: &'static str = "f64";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-7;
     const ONE: Self = 1.0;
@@ -45,7 +52,7 @@ impl Element for f64 {
     }
 }
 
-impl Element for f32 {
+impl Number for f32 {
     const NAME: &'static str = "f32";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-3;
     const ONE: Self = 1.0;

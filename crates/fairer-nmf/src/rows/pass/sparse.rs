@@ -6,8 +6,8 @@
 //! Rows of C and W lie without gaps; see [`crate::simd::products`] for why whole vectors may be
 //! read and written all the same.
 
-use crate::Element;
 use crate::data::{Csr, Indices};
+use crate::number::Number;
 use crate::simd::{LANES, Pack, fused, padded, settled, vectorised};
 
 /// Vectors of a row that are kept in registers; longer rows take the general loop.
@@ -48,7 +48,7 @@ macro_rules! for_width {
 }
 
 /// X_bHᵀ (k×r) of a panel's rows; `h`: Hᵀ, n rows padded; `out` has room for the last vectors.
-pub(super) fn times_dictionary<T: Element>(
+pub(super) fn times_dictionary<T: Number>(
     x: &Csr<'_, T>,
     rows: &[usize],
     h: &[T],
@@ -64,7 +64,7 @@ pub(super) fn times_dictionary<T: Element>(
 
 /// Adds X_bᵀW_b of a panel's rows to `cross` (n rows, padded); `w`: k×r with room for the last
 /// vectors.
-pub(super) fn add_cross<T: Element>(
+pub(super) fn add_cross<T: Number>(
     x: &Csr<'_, T>,
     rows: &[usize],
     w: &[f64],
@@ -80,7 +80,7 @@ pub(super) fn add_cross<T: Element>(
 
 vectorised! {
     /// out_i = Σ_j x_ij·h_j for every row; V vectors a row (0: any number).
-    fn gather<const V: usize; T: Element, I: Column>(
+    fn gather<const V: usize; T: Number, I: Column>(
         starts: &[usize], indices: &[I], values: &[T], rows: &[usize], r: usize, p: usize, h: &[T], out: &mut [f64],
     ) {
         for (i, &row) in rows.iter().enumerate() {
@@ -120,7 +120,7 @@ vectorised! {
 
 vectorised! {
     /// cross_j += x_ij·w_i for every entry of every row; V vectors a row (0: any number).
-    fn scatter<const V: usize; T: Element, I: Column>(
+    fn scatter<const V: usize; T: Number, I: Column>(
         starts: &[usize], indices: &[I], values: &[T], rows: &[usize], r: usize, p: usize, w: &[f64], cross: &mut [f64],
     ) {
         for (i, &row) in rows.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Dense panels: both products from a panel that is in cache.
 
-use crate::Element;
+use crate::number::Number;
 use crate::simd::panel::{self, Packed, cross_places, cross_room};
 use ndarray::ArrayView2;
 
@@ -23,7 +23,7 @@ pub(super) struct Buffers<T> {
     total: Vec<f64>,
 }
 
-impl<T: Element> Buffers<T> {
+impl<T: Number> Buffers<T> {
     pub fn begin(&mut self, rank: usize, features: usize) {
         let entries = cross_room::<T>(features, rank);
         self.panels = 0;
@@ -94,7 +94,7 @@ impl<T: Element> Buffers<T> {
 }
 
 /// The loaded panel, k×n without gaps.
-fn loaded<'a, T: Element>(
+fn loaded<'a, T: Number>(
     copy: &'a [T],
     copied: bool,
     x: &'a ArrayView2<'_, T>,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::random::{Purpose, Stream};
+use crate::update::Update;
 use crate::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping, fit, silent};
 use ndarray::Array2;
 use std::cell::Cell;
@@ -82,7 +83,7 @@ fn error_from_statistics_equals_the_direct_error() {
         let step = RowStep::Update(Update::Mu);
         let (s, w) = after(&x, vec![(0..m).collect()], &h, &random(m * r, 8), step);
         let data = GroupedData::one_group(x.view()).unwrap();
-        let direct = direct_squared_error(&data, 0, &h, &w);
+        let direct: f64 = row_squared_errors(&data, 0, &h, &w).iter().sum();
         let w = Array2::from_shape_vec((m, r), w).unwrap();
         let residual = &x - &w.dot(&h.to_components());
         let plain: f64 = residual.iter().map(|v| v * v).sum();
@@ -93,7 +94,7 @@ fn error_from_statistics_equals_the_direct_error() {
 }
 
 /// Losses after 15 iterations with panels and chunks of the given rows.
-fn losses_in_blocks<T: Element>(
+fn losses_in_blocks<T: crate::Element>(
     matrix: Matrix<'_, T>,
     labels: &[&str],
     method: Method,

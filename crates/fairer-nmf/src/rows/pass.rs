@@ -8,15 +8,16 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 
-use crate::Element;
+use super::RowStep;
 use crate::buffer::Buffer;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
+use crate::number::Number;
 use crate::simd::panel::{Packed, room};
 use crate::simd::products::{self, times};
 use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
-use crate::update::{Scratch, Update};
+use crate::update::Scratch;
 use rayon::prelude::*;
 
 /// Rows of a panel: both products of a panel run while it is in the second-level cache, and its
@@ -34,33 +35,6 @@ const PIECE: usize = 1 << 10;
 /// Multiplications below which a pass stays on one thread: waking others costs more.
 const WORTH_SHARING: usize = 4 * CHUNK_WORK;
 
-/// What a pass does with the rows of W before it forms the statistics.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RowStep {
-    /// Leave W as it is.
-    Keep,
-    /// Update it for the given dictionary.
-    Update(Update),
-    /// Go a share of the way, between 0 and 1, to the updated rows.
-    Toward {
-        /// The update.
-        update: Update,
-        /// The share.
-        share: f64,
-    },
-}
-
-impl RowStep {
-    /// The update and how far to go, if any.
-    fn parts(self) -> Option<(Update, f64)> {
-        match self {
-            Self::Keep => None,
-            Self::Update(update) => Some((update, 1.0)),
-            Self::Toward { update, share } => Some((update, share)),
-        }
-    }
-}
-
 /// Rows of a panel (in tests: or another number, which must not matter).
 fn panel_rows() -> usize {
     #[cfg(test)]
@@ -77,8 +51,8 @@ struct Chunk {
     rows: std::ops::Range<usize>,
 }
 
-fn chunks<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
-    let total: usize = data.groups.iter().map(|g| g.rows.len()).sum();
+fn chunks<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
+    let total = data.grouped_count();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
     let size = total.div_ceil(count).next_multiple_of(panel_rows());
@@ -107,7 +81,7 @@ enum Factor<T> {
     Sparse(Buffer<T>),
 }
 
-impl<T: Element> Prepared<T> {
+impl<T: Number> Prepared<T> {
     fn new(h: &Dictionary, data: &GroupedData<'_, T>) -> Self {
         let (r, n) = (h.rank, h.features);
         let scale = |j: usize| data.scale.as_ref().map_or(1.0, |s| s[j]);
@@ -140,7 +114,7 @@ struct Worker<T> {
     cross: Buffer<f64>,
 }
 
-impl<T: Element> Worker<T> {
+impl<T: Number> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
@@ -237,16 +211,7 @@ fn add_rows(padded_rows: &[f64], r: usize, total: &mut [f64]) {
 
 /// Updates W (rows in the order of the groups, Σm_ℓ×r) for `h` and returns every group's
 /// statistics.
-pub(crate) fn run<T: Element>(
-    data: &GroupedData<'_, T>,
-    h: &Dictionary,
-    step: RowStep,
-    w: &mut [T],
-) -> Vec<Statistics> {
-    T::pass(data, h, step, w)
-}
-
-pub(crate) fn run_generic<T: Element>(
+pub(crate) fn run<T: Number>(
     data: &GroupedData<'_, T>,
     h: &Dictionary,
     step: RowStep,
@@ -297,8 +262,8 @@ fn wave_size(threads: usize, rank: usize, features: usize) -> usize {
     threads * (SMALL / (rank * features * threads).max(1)).max(1)
 }
 
-fn work<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> usize {
-    let rows: usize = data.groups.iter().map(|g| g.rows.len()).sum();
+fn work<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> usize {
+    let rows = data.grouped_count();
     match &data.matrix {
         Matrix::Dense(x) => rows * x.ncols() * rank,
         Matrix::Sparse(x) => (x.stored() + rows * rank) * rank,
@@ -306,16 +271,7 @@ fn work<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> usize {
 }
 
 /// ‖X_i − W_iH‖² of every row of a group, computed from the residual itself.
-pub(crate) fn row_squared_errors<T: Element>(
-    data: &GroupedData<'_, T>,
-    group: usize,
-    h: &Dictionary,
-    w: &[T],
-) -> Vec<f64> {
-    T::row_squared_errors(data, group, h, w)
-}
-
-pub(crate) fn row_squared_errors_generic<T: Element>(
+pub(crate) fn row_squared_errors<T: Number>(
     data: &GroupedData<'_, T>,
     group: usize,
     h: &Dictionary,
@@ -353,7 +309,7 @@ pub(crate) fn row_squared_errors_generic<T: Element>(
 const RESIDUALS: usize = 1 << 14;
 
 /// Squared norms of the rows of X_b − W_bH; `components`: H, r rows padded.
-fn residual_squares<T: Element>(
+fn residual_squares<T: Number>(
     data: &GroupedData<'_, T>,
     rows: &[usize],
     w: &[T],
@@ -384,14 +340,4 @@ vectorised! {
             *out = sums.iter().sum::<f64>() + rest.iter().map(|v| v * v).sum::<f64>();
         }
     }
-}
-
-/// ‖X_ℓ − W_ℓH‖² computed from the residual itself, for groups fitted almost exactly.
-pub(crate) fn direct_squared_error<T: Element>(
-    data: &GroupedData<'_, T>,
-    group: usize,
-    h: &Dictionary,
-    w: &[T],
-) -> f64 {
-    row_squared_errors(data, group, h, w).iter().sum()
 }

@@ -1,0 +1,143 @@
+//! The dictionary's side of an iteration: from the groups' statistics and losses to H. Never sees a
+//! row.
+
+use super::scheme::DictionaryRule;
+use crate::criterion::Criterion;
+use crate::dictionary::Dictionary;
+use crate::statistics::Statistics;
+use crate::stopping::Measured;
+use crate::update::Update;
+use crate::weights::mixture::Search;
+use crate::weights::{Coefficients, WeightRule, minmax};
+
+/// A dictionary rule with what it carries from iteration to iteration.
+pub(super) enum DictionaryStep<'a> {
+    Weighted {
+        update: Update,
+        rule: WeightRule,
+        coefficients: Coefficients,
+        criteria: &'a [Criterion],
+    },
+    MinMax(MinMax<'a>),
+    Mixture(Search),
+}
+
+/// The exact min-max step, warm.
+pub(super) struct MinMax<'a> {
+    wanted: f64,
+    criteria: &'a [Criterion],
+    /// Multipliers of the last step (sum 1).
+    lambda: Vec<f64>,
+    /// Duality gap of the last step.
+    gap: Option<f64>,
+    /// By how much the last iteration lowered the largest loss.
+    improvement: f64,
+}
+
+/// No exact step is asked for a smaller gap: rounding.
+const FINEST_GAP: f64 = 1e-11;
+
+impl<'a> DictionaryStep<'a> {
+    /// `norms`: N_ℓ; `start_weights`: where the multipliers begin, even where absent.
+    pub fn new(
+        rule: DictionaryRule,
+        criteria: &'a [Criterion],
+        norms: &[f64],
+        start_weights: Option<&[f64]>,
+    ) -> Self {
+        let groups = criteria.len();
+        match rule {
+            DictionaryRule::Weighted { update, weights: rule } => Self::Weighted {
+                update,
+                rule,
+                coefficients: Coefficients::new(rule, groups),
+                criteria,
+            },
+            DictionaryRule::MinMax { gap } => Self::MinMax(MinMax {
+                wanted: gap,
+                criteria,
+                lambda: start_weights
+                    .map_or_else(|| vec![1.0 / groups as f64; groups], <[f64]>::to_vec),
+                gap: None,
+                improvement: f64::INFINITY,
+            }),
+            DictionaryRule::Mixture { alpha } => Self::Mixture(Search::new(alpha, criteria, norms)),
+        }
+    }
+
+    /// H ← the rule's step. `before`: what the last factors achieved, where the rule asks.
+    pub fn take(
+        &mut self,
+        statistics: &[Statistics],
+        before: Option<&Measured>,
+        h: &mut Dictionary,
+    ) {
+        match self {
+            Self::Weighted { update, rule, coefficients, criteria } => {
+                let losses = before.map_or(&[][..], |m| &m.losses);
+                let weights = coefficients.next(*rule, losses, criteria);
+                step(*update, &weights, statistics, h);
+            }
+            Self::MinMax(exact) => exact.take(statistics, h),
+            Self::Mixture(search) => search.step(statistics, h),
+        }
+    }
+
+    /// Whether the first step already asks what the start achieves.
+    pub fn asks_for_losses(&self) -> bool {
+        !matches!(self, Self::MinMax(_) | Self::Weighted { rule: WeightRule::Uniform, .. })
+    }
+
+    /// By how much an iteration lowered the objective.
+    pub fn note_improvement(&mut self, improvement: f64) {
+        if let Self::MinMax(exact) = self {
+            exact.improvement = improvement;
+        }
+    }
+
+    /// The say of every group (sum 1).
+    pub fn shares(&self) -> Vec<f64> {
+        match self {
+            Self::Weighted { coefficients, .. } => coefficients.shares(),
+            Self::MinMax(exact) => exact.lambda.clone(),
+            Self::Mixture(search) => search.shares(),
+        }
+    }
+
+    /// How far the last exact step was from its optimum at the most.
+    pub fn gap(&self) -> Option<f64> {
+        match self {
+            Self::MinMax(exact) => exact.gap,
+            Self::Weighted { .. } | Self::Mixture(_) => None,
+        }
+    }
+}
+
+impl MinMax<'_> {
+    /// H ← the exact minimum of the largest loss. Once the loss creeps, a gap that is coarse
+    /// beside the last improvement would end the creeping too early.
+    fn take(&mut self, statistics: &[Statistics], h: &mut Dictionary) {
+        let gap = self.wanted.min(0.1 * self.improvement).max(FINEST_GAP);
+        let problem = minmax::Problem { statistics, criteria: self.criteria };
+        let step = minmax::solve(&problem, h, &self.lambda, gap);
+        self.gap = Some(step.gap());
+        self.lambda = step.lambda;
+    }
+}
+
+/// H ← the minimum of Σ w_ℓ‖X_ℓ − W_ℓH‖²/N_ℓ² for fixed weights w.
+pub(super) fn exact_for(
+    weights: &[f64],
+    criteria: &[Criterion],
+    statistics: &[Statistics],
+    h: &mut Dictionary,
+) {
+    let absolute: Vec<f64> =
+        weights.iter().zip(criteria).map(|(w, c)| w / (c.scale * c.scale)).collect();
+    step(Update::Nnls, &absolute, statistics, h);
+}
+
+fn step(update: Update, weights: &[f64], statistics: &[Statistics], h: &mut Dictionary) {
+    let sum = Statistics::weighted(statistics, weights, h.rank, h.features);
+    update.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
+}

@@ -1,0 +1,192 @@
+//! The one loop: dictionary, rows, losses, until nothing moves.
+//!
+//! Every method runs through it: the paper's Algorithm 2 (AM: exact rows, exact min-max dictionary),
+//! its Algorithm 3 (MU with a weight rule), standard NMF by any update, and the points between the
+//! sum and the maximum. A method is a [`Scheme`](super::scheme::Scheme): row update, dictionary rule,
+//! objective, and whether it looks ahead.
+//!
+//! *A soft beginning* (AM). The first rows go only part of the way to their exact values, so that a
+//! random start does not freeze topics at zero before they mean anything. Where start weights are
+//! given, as many soft iterations on the weighted sum of squared relative errors come first; they
+//! make the start and are not counted, as the worst loss may move either way there.
+//!
+//! *Looking ahead.* Near a solution plain alternation creeps. The rows are therefore computed for
+//! a dictionary extrapolated along its last step (as Ang and Gillis 2019 do for standard NMF; what
+//! it gains is in docs/measurements.md). If the objective then fails to fall, the step is taken
+//! back: exact rows for the last dictionary, without looking ahead.
+//!
+//! Guarantee: where the scheme looks ahead or keeps no step that does not help, the objective after
+//! each accepted dictionary step never rises; multiplicative updates with even weights never raise
+//! it either; a moving weight rule promises nothing. Not guaranteed: a global optimum; the problem
+//! is not convex.
+
+use super::dictionary_step::{DictionaryStep, exact_for};
+use super::measure::measure;
+use super::run::{Begin, First, Journal, Run, Task};
+use crate::Result;
+use crate::dictionary::Dictionary;
+use crate::rows::{RowStep, Rows};
+use crate::statistics::Statistics;
+use crate::stopping::Measured;
+use crate::update::Update;
+
+/// Half of the way to exact rows.
+const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: 0.5 };
+
+pub(crate) fn iterate<'r>(
+    mut rows: Box<dyn Rows + 'r>,
+    begin: Begin,
+    task: &Task<'_>,
+) -> Result<Run<'r>> {
+    let scheme = task.scheme;
+    let row_step = RowStep::Update(scheme.rows);
+    let objective = |measured: &Measured| scheme.objective.of(measured);
+    let norms: Vec<f64> = rows.groups().iter().map(|g| g.norm()).collect();
+    let mut dictionary =
+        DictionaryStep::new(scheme.dictionary, task.criteria, &norms, task.start_weights);
+    let mut journal = Journal::new();
+    let mut momentum = Momentum::new();
+    let Begin { dictionary: mut h, first } = begin;
+    // A start that already has exact rows needs no soft beginning.
+    let soft = if matches!(first, First::Pass(RowStep::Keep)) { scheme.soft } else { 0 };
+    // The last accepted dictionary and what it achieves.
+    let mut accepted: Option<(Dictionary, Measured)> = None;
+    let mut statistics = match first {
+        First::Pass(step) => rows.pass(&h, step)?,
+        First::Known(statistics, measured) => {
+            accepted = Some((h.clone(), measured));
+            statistics
+        }
+    };
+    if let Some(weights) = task.start_weights.filter(|_| soft > 0) {
+        lead_up(&mut *rows, weights, soft, task, &mut statistics, &mut h)?;
+    }
+    let mut latest = match &accepted {
+        Some((_, known)) => Some(known.clone()),
+        None if dictionary.asks_for_losses() => {
+            Some(measure(&*rows, &statistics, &h, task.criteria)?)
+        }
+        None => None,
+    };
+    if let (DictionaryStep::Mixture(search), Some(known)) = (&mut dictionary, &latest) {
+        search.begin(known.relative_total(crate::rows::squared_norm(&*rows)), known.worst());
+    }
+
+    while journal.iterations() < task.stopping.max_iterations {
+        dictionary.take(&statistics, latest.as_ref(), &mut h);
+        let mut before_rows = None;
+        if !scheme.looks_ahead {
+            before_rows = Some(std::mem::replace(&mut statistics, rows.pass(&h, row_step)?));
+        }
+        let now = measure(&*rows, &statistics, &h, task.criteria)?;
+        let fall = accepted.as_ref().map(|(_, before)| objective(before) - objective(&now));
+        if let Some((last, _)) = &accepted
+            && fall.is_some_and(|fall| fall < 0.0)
+            && momentum.looked_ahead
+        {
+            h.values.copy_from_slice(&last.values);
+            momentum.take_back();
+            statistics = rows.pass(&h, RowStep::EXACT)?;
+            continue;
+        }
+        if let (Some(least), Some(fall)) = (task.least_fall, fall) {
+            let ends = journal.ends(task, &now, &dictionary.shares(), fall <= least);
+            match accepted.take() {
+                // What does not help is not kept.
+                Some((last, known)) if fall <= 0.0 => {
+                    h = last;
+                    statistics = before_rows.unwrap_or(statistics);
+                    latest = Some(known);
+                }
+                _ => latest = Some(now),
+            }
+            accepted = latest.clone().map(|known| (h.clone(), known));
+            if ends {
+                break;
+            }
+            continue;
+        }
+        let stands = accepted.as_ref().is_some_and(|(_, before)| task.stopping.met(before, &now));
+        let settled = stands && journal.iterations() >= soft;
+        latest = Some(now.clone());
+        if journal.ends(task, &now, &dictionary.shares(), settled) {
+            break;
+        }
+        if let Some(fall) = fall {
+            dictionary.note_improvement(fall);
+        }
+        let last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
+        if scheme.looks_ahead {
+            statistics = if journal.iterations() <= soft {
+                rows.pass(&h, SOFT)?
+            } else {
+                rows.pass(&momentum.ahead(&h, last.as_ref()), row_step)?
+            };
+        }
+    }
+    if scheme.looks_ahead {
+        // The rows that belong to the final dictionary; this can only lower every group's error.
+        statistics = rows.pass(&h, RowStep::Update(task.closing))?;
+        latest = None;
+    }
+    let measured = match latest {
+        Some(known) => known,
+        None => measure(&*rows, &statistics, &h, task.criteria)?,
+    };
+    let (step_gap, weights) = (dictionary.gap(), dictionary.shares());
+    let Journal { history, status } = journal;
+    Ok(Run { dictionary: h, rows, statistics, measured, history, status, step_gap, weights })
+}
+
+/// Soft iterations on the sum of squared relative errors, weighted.
+fn lead_up(
+    rows: &mut dyn Rows,
+    weights: &[f64],
+    iterations: usize,
+    task: &Task<'_>,
+    statistics: &mut Vec<Statistics>,
+    h: &mut Dictionary,
+) -> Result<()> {
+    for _ in 0..iterations {
+        exact_for(weights, task.criteria, statistics, h);
+        *statistics = rows.pass(h, SOFT)?;
+        let now = measure(rows, statistics, h, task.criteria)?;
+        // The first iteration then ends the run and says why.
+        if task.tell(0, &now, weights).is_break() || task.context.is_over() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// How far to look ahead: further while it helps, less after it did not.
+struct Momentum {
+    reach: f64,
+    limit: f64,
+    looked_ahead: bool,
+}
+
+impl Momentum {
+    fn new() -> Self {
+        Self { reach: 0.5, limit: 1.0, looked_ahead: false }
+    }
+
+    /// H + reach·(H − H_last), kept non-negative.
+    fn ahead(&mut self, h: &Dictionary, last: Option<&Dictionary>) -> Dictionary {
+        let mut ahead = h.clone();
+        let Some(last) = last else { return ahead };
+        for (a, l) in ahead.values.iter_mut().zip(&last.values) {
+            *a = (*a + self.reach * (*a - l)).max(0.0);
+        }
+        self.looked_ahead = true;
+        self.reach = (self.reach * 1.05).min(self.limit);
+        self.limit = (self.limit * 1.01).min(10.0);
+        ahead
+    }
+
+    fn take_back(&mut self) {
+        self.limit = self.reach;
+        self.reach *= 0.6;
+        self.looked_ahead = false;
+    }
+}

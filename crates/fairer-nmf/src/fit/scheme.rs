@@ -1,0 +1,109 @@
+//! What a method is made of: the choices that the loop is run with.
+
+use crate::stopping::Measured;
+use crate::update::Update;
+use crate::weights::WeightRule;
+
+/// What a run lowers, and what runs are compared by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Objective {
+    /// Σ ‖X_ℓ − W_ℓH‖²: standard NMF.
+    Sum,
+    /// max_ℓ g_ℓ: Fairer-NMF.
+    Worst,
+    /// (1 − α)·‖X − WH‖/‖X‖ + α·max_ℓ g_ℓ: between the two.
+    Mixture {
+        /// The weight of the worst loss.
+        alpha: f64,
+        /// ‖X‖².
+        squared_norm: f64,
+    },
+}
+
+impl Objective {
+    pub fn of(self, measured: &Measured) -> f64 {
+        match self {
+            Self::Sum => measured.squares(),
+            Self::Worst => measured.worst(),
+            Self::Mixture { alpha, squared_norm } => {
+                (1.0 - alpha) * measured.relative_total(squared_norm) + alpha * measured.worst()
+            }
+        }
+    }
+}
+
+/// How H follows from the statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum DictionaryRule {
+    /// One update for weights that follow from the losses.
+    Weighted {
+        /// The update.
+        update: Update,
+        /// The rule.
+        weights: WeightRule,
+    },
+    /// The exact minimum of the largest loss, to a gap in units of loss.
+    MinMax {
+        /// The gap.
+        gap: f64,
+    },
+    /// The minimum of [`Objective::Mixture`].
+    Mixture {
+        /// The weight of the worst loss.
+        alpha: f64,
+    },
+}
+
+/// A method, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scheme {
+    pub rows: Update,
+    pub dictionary: DictionaryRule,
+    pub objective: Objective,
+    /// Rows for an extrapolated dictionary, with what is found after the dictionary step; else
+    /// found after the rows.
+    pub looks_ahead: bool,
+    /// Iterations in which a random W goes only part of the way to its exact rows.
+    pub soft: usize,
+}
+
+/// Iterations of the soft beginning.
+const SOFT_ITERATIONS: usize = 15;
+
+impl Scheme {
+    /// The AM scheme: the paper's Algorithm 2.
+    pub fn min_max(gap: f64) -> Self {
+        Self {
+            rows: Update::Nnls,
+            dictionary: DictionaryRule::MinMax { gap },
+            objective: Objective::Worst,
+            looks_ahead: true,
+            soft: SOFT_ITERATIONS,
+        }
+    }
+
+    /// Both factors by one update, under a rule: the paper's Algorithm 3 with multiplicative
+    /// updates and a decaying rule, standard NMF with even weights. Multiplicative updates are as
+    /// published, and a rule that moves its weights has no objective to look ahead for.
+    pub fn weighted(update: Update, weights: WeightRule) -> Self {
+        let even = weights == WeightRule::Uniform;
+        Self {
+            rows: update,
+            dictionary: DictionaryRule::Weighted { update, weights },
+            objective: if even { Objective::Sum } else { Objective::Worst },
+            looks_ahead: even && update != Update::Mu,
+            soft: 0,
+        }
+    }
+
+    /// A point of the trade-off between the sum and the maximum.
+    pub fn mixture(alpha: f64, squared_norm: f64) -> Self {
+        Self {
+            rows: Update::Nnls,
+            dictionary: DictionaryRule::Mixture { alpha },
+            objective: Objective::Mixture { alpha, squared_norm },
+            looks_ahead: false,
+            soft: 0,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The door to the rows: who holds X and W, and runs the pass.
+//!
+//! The loop owns neither. It sends a dictionary through the door and gets per-group statistics
+//! back; in memory, on disk or on other machines is the holder's business. Here live the trait, what
+//! is asked through it, and the holder in memory; no algorithm does.
+
+mod memory;
+pub(crate) mod pass;
+
+pub use memory::Element;
+pub(crate) use memory::Units;
+
+use crate::bound::BoundReport;
+use crate::dictionary::Dictionary;
+use crate::number::Number;
+use crate::statistics::Statistics;
+use crate::update::Update;
+use crate::{Error, GroupedData, Result};
+use ndarray::{Array2, ArrayView2};
+
+/// What a pass does with the rows of W before it forms the statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RowStep {
+    /// Leave W as it is.
+    Keep,
+    /// Update it for the given dictionary.
+    Update(Update),
+    /// Go a share of the way, between 0 and 1, to the updated rows.
+    Toward {
+        /// The update.
+        update: Update,
+        /// The share.
+        share: f64,
+    },
+}
+
+impl RowStep {
+    /// The best rows for a dictionary.
+    pub const EXACT: Self = Self::Update(Update::Nnls);
+
+    /// The update and how far to go, if any.
+    fn parts(self) -> Option<(Update, f64)> {
+        match self {
+            Self::Keep => None,
+            Self::Update(update) => Some((update, 1.0)),
+            Self::Toward { update, share } => Some((update, share)),
+        }
+    }
+}
+
+/// Where W begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum RowStart<'a> {
+    /// Zero: the first pass makes the rows.
+    Zero,
+    /// Uniform on [0, 1); a row's numbers depend on (seed, restart, key of the row) alone.
+    Random {
+        /// The seed.
+        seed: u64,
+        /// Number of the restart.
+        restart: u64,
+    },
+    /// Given (m×r), rows in the order of the data.
+    Given(ArrayView2<'a, f64>),
+}
+
+/// What the loop knows of a group's rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowGroup {
+    /// The label that its rows carry.
+    pub name: String,
+    /// Their number.
+    pub rows: usize,
+    /// ‖X_ℓ‖², in the holder's units.
+    pub squared_norm: f64,
+}
+
+impl RowGroup {
+    /// N_ℓ = ‖X_ℓ‖ in the holder's units, positive by validation.
+    #[must_use]
+    pub fn norm(&self) -> f64 {
+        self.squared_norm.sqrt()
+    }
+}
+
+/// W (m×r), rows in the order of the data, in the number type that the holder keeps.
+#[derive(Clone, Debug)]
+pub enum Representation {
+    /// 32-bit numbers.
+    F32(Array2<f32>),
+    /// 64-bit numbers.
+    F64(Array2<f64>),
+}
+
+impl Representation {
+    /// Every entry times a number.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        match self {
+            same if factor == 1.0 => same,
+            Self::F32(w) => Self::F32(w.mapv(|v| f32::from_f64(v.to_f64() * factor))),
+            Self::F64(w) => Self::F64(w * factor),
+        }
+    }
+}
+
+/// Who holds the rows of X and of W.
+///
+/// X is seen in the holder's units: the user's data times [`Rows::unit`]. So is H. A failure to
+/// reach the rows is an error of the holder and ends the run.
+pub trait Rows: Send + Sync {
+    /// The groups, in their order in every result.
+    fn groups(&self) -> &[RowGroup];
+    /// Number of features n.
+    fn features(&self) -> usize;
+    /// What the user's data were multiplied by.
+    fn unit(&self) -> f64;
+    /// Smallest relative squared error that the statistics can be trusted with; below it the
+    /// residual is asked for.
+    fn trusted_squared_error(&self) -> f64;
+
+    /// Makes W anew, with `rank` columns.
+    fn begin(&mut self, rank: usize, start: RowStart<'_>);
+    /// Updates W for `h` and returns every group's statistics: the one reading of X in an iteration.
+    ///
+    /// # Errors
+    /// The rows cannot be reached.
+    fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>>;
+    /// ‖X_ℓ − W_ℓH‖² of one group from the residual itself, where statistics cancel.
+    ///
+    /// # Errors
+    /// As [`Rows::pass`].
+    fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64>;
+    /// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows.
+    ///
+    /// # Errors
+    /// As [`Rows::pass`].
+    fn row_squared_errors(&self, h: &Dictionary) -> Result<Vec<Vec<f64>>>;
+    /// W, in the user's order.
+    ///
+    /// # Errors
+    /// As [`Rows::pass`].
+    fn representation(&self) -> Result<Representation>;
+    /// The lower bound on the worst loss for baselines in the holder's units.
+    fn global_bound(&self, rank: usize, baselines: &[f64]) -> BoundReport;
+
+    /// The same rows with a W of their own, not begun: for runs side by side.
+    fn apart(&self) -> Box<dyn Rows + '_>;
+    /// Group ℓ alone, in units in which its norm is usual.
+    fn only(&self, group: usize) -> Box<dyn Rows + '_>;
+}
+
+/// Numbers of W that a holder keeps for a rank.
+pub(crate) fn entries(rows: &dyn Rows, rank: usize) -> usize {
+    rows.groups().iter().map(|g| g.rows).sum::<usize>() * rank
+}
+
+/// ‖X‖² over all groups, in the holder's units.
+pub(crate) fn squared_norm(rows: &dyn Rows) -> f64 {
+    rows.groups().iter().map(|g| g.squared_norm).sum()
+}
+
+/// The statistics of every group for a given W (m×r, rows in the order of the data), in the units of
+/// the data: what [`min_max_step`](crate::min_max_step) is fed with.
+///
+/// # Errors
+/// A W of another number of rows.
+pub fn group_statistics<T: Element>(
+    data: &GroupedData<'_, T>,
+    representation: ArrayView2<'_, T>,
+) -> Result<Vec<Statistics>> {
+    let (found_rows, rank) = representation.dim();
+    if found_rows != data.rows() || rank == 0 {
+        let (rows, columns) = (data.rows(), rank.max(1));
+        let what = "the representation";
+        return Err(Error::Shape { what, found_rows, found_columns: rank, rows, columns });
+    }
+    let mut rows = T::hold(data, Units::Given);
+    rows.begin(rank, RowStart::Given(representation.mapv(T::to_f64).view()));
+    rows.pass(&Dictionary::zero(rank, data.features()), RowStep::Keep)
+}

@@ -1,0 +1,180 @@
+//! The holder in memory: X borrowed, W beside it.
+//!
+//! The one place where the number type of the data is chosen: behind the door nothing knows it, so
+//! the kernels are compiled once for f32 and once for f64, here.
+
+use super::{Representation, RowGroup, RowStart, RowStep, Rows, pass};
+use crate::bound::{self, BoundReport};
+use crate::data::GroupedData;
+use crate::dictionary::Dictionary;
+use crate::number::Number;
+use crate::random::{Purpose, Stream};
+use crate::statistics::Statistics;
+use crate::{Error, Result};
+use ndarray::Array2;
+use std::sync::Arc;
+
+/// The units that a holder sees the data in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// Those of the data.
+    Given,
+    /// Those of fits: ‖X‖² = n, or features of norm 1.
+    Own,
+    /// A power of two away from the given ones, so that f32 is never left.
+    Range,
+}
+
+/// f32 or f64: the type of the data and of the representation. Other types cannot have it.
+pub trait Element: Number {
+    /// The data behind the door.
+    #[doc(hidden)]
+    fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a>;
+    /// W in this type.
+    #[doc(hidden)]
+    fn representation(found: Representation) -> Array2<Self>;
+    #[doc(hidden)]
+    fn global_bound(data: &GroupedData<'_, Self>, rank: usize, baselines: &[f64]) -> BoundReport;
+}
+
+macro_rules! element {
+    ($type:ty, $own:ident, $other:ident) => {
+        impl Element for $type {
+            fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
+                Box::new(Memory::new(data, units))
+            }
+            fn representation(found: Representation) -> Array2<Self> {
+                match found {
+                    Representation::$own(w) => w,
+                    Representation::$other(w) => w.mapv(|v| Self::from_f64(v.to_f64())),
+                }
+            }
+            fn global_bound(
+                data: &GroupedData<'_, Self>,
+                rank: usize,
+                baselines: &[f64],
+            ) -> BoundReport {
+                bound::global_bound_generic(data, rank, baselines)
+            }
+        }
+        impl From<Array2<$type>> for Representation {
+            fn from(w: Array2<$type>) -> Self {
+                Self::$own(w)
+            }
+        }
+    };
+}
+element!(f32, F32, F64);
+element!(f64, F64, F32);
+
+/// Data in memory, with W (rows in the order of the groups, Σm_ℓ×r).
+pub struct Memory<'a, T> {
+    data: Arc<GroupedData<'a, T>>,
+    unit: f64,
+    groups: Vec<RowGroup>,
+    rank: usize,
+    w: Vec<T>,
+}
+
+impl<'a, T: Number> Memory<'a, T> {
+    pub fn new(data: &GroupedData<'a, T>, units: Units) -> Self {
+        let (data, unit) = match units {
+            Units::Given => (data.clone(), 1.0),
+            Units::Own => data.in_own_units(),
+            Units::Range => data.in_range(),
+        };
+        Self::with_unit(Arc::new(data), unit)
+    }
+
+    fn with_unit(data: Arc<GroupedData<'a, T>>, unit: f64) -> Self {
+        let of_group = |g: &crate::Group| RowGroup {
+            name: g.name.clone(),
+            rows: g.rows.len(),
+            squared_norm: g.squared_norm,
+        };
+        let groups = data.groups().iter().map(of_group).collect();
+        Self { data, unit, groups, rank: 0, w: Vec::new() }
+    }
+
+    /// W_ℓ.
+    fn of_group(&self, group: usize) -> &[T] {
+        let before: usize = self.groups[..group].iter().map(|g| g.rows).sum();
+        &self.w[before * self.rank..][..self.groups[group].rows * self.rank]
+    }
+}
+
+impl<T: Element> Rows for Memory<'_, T>
+where
+    Representation: From<Array2<T>>,
+{
+    fn groups(&self) -> &[RowGroup] {
+        &self.groups
+    }
+
+    fn features(&self) -> usize {
+        self.data.features()
+    }
+
+    fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    fn trusted_squared_error(&self) -> f64 {
+        T::TRUSTED_SQUARED_ERROR
+    }
+
+    fn begin(&mut self, rank: usize, start: RowStart<'_>) {
+        self.rank = rank;
+        let rows = self.data.grouped_rows();
+        self.w = match start {
+            RowStart::Zero => vec![T::default(); rows.count() * rank],
+            RowStart::Random { seed, restart } => rows
+                .flat_map(|row| {
+                    let purpose = Purpose::Representation(restart);
+                    let mut stream = Stream::new(seed, purpose, self.data.key(row));
+                    (0..rank).map(move |_| T::from_f64(stream.uniform()))
+                })
+                .collect(),
+            RowStart::Given(w) => {
+                rows.flat_map(|row| w.row(row).to_vec()).map(T::from_f64).collect()
+            }
+        };
+    }
+
+    fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
+        Ok(pass::run(&self.data, h, step, &mut self.w))
+    }
+
+    fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64> {
+        Ok(pass::row_squared_errors(&self.data, group, h, self.of_group(group)).iter().sum())
+    }
+
+    fn row_squared_errors(&self, h: &Dictionary) -> Result<Vec<Vec<f64>>> {
+        let of_group = |l| pass::row_squared_errors(&self.data, l, h, self.of_group(l));
+        Ok((0..self.groups.len()).map(of_group).collect())
+    }
+
+    fn representation(&self) -> Result<Representation> {
+        let mut out = Array2::from_elem((self.data.rows(), self.rank), T::default());
+        for (row, values) in self.data.grouped_rows().zip(self.w.chunks_exact(self.rank)) {
+            out.row_mut(row).iter_mut().zip(values).for_each(|(o, &v)| *o = v);
+        }
+        if out.iter().any(|v| !v.to_f64().is_finite()) {
+            return Err(Error::NotFinite { what: "the representation" });
+        }
+        Ok(Representation::from(out))
+    }
+
+    fn global_bound(&self, rank: usize, baselines: &[f64]) -> BoundReport {
+        bound::global_bound_generic(&self.data, rank, baselines)
+    }
+
+    fn apart(&self) -> Box<dyn Rows + '_> {
+        Box::new(Self::with_unit(Arc::clone(&self.data), self.unit))
+    }
+
+    fn only(&self, group: usize) -> Box<dyn Rows + '_> {
+        let (data, unit) = self.data.only(group).with_usual_norm();
+        Box::new(Self::with_unit(Arc::new(data), self.unit * unit))
+    }
+}

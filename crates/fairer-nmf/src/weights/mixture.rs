@@ -1,0 +1,146 @@
+//! The dictionary step between the sum and the maximum: H minimising
+//! F_α = (1 − α)·p + α·q, p = ‖X − WH‖/‖X‖ the total error, q = max_ℓ g_ℓ the worst loss.
+//!
+//! Take the whole data as one more group with the loss p − τ; the exact min-max step then gives
+//! φ(τ) = min_H max(q, p − τ), which is convex in τ with the slope −(multiplier of the whole), and
+//! min_H F_α = min_τ φ(τ) + (1 − α)τ. So τ is right where that multiplier is 1 − α: a search in one
+//! number, which the next step continues. Never raises F_α.
+
+use super::minmax;
+use crate::criterion::Criterion;
+use crate::dictionary::Dictionary;
+use crate::statistics::Statistics;
+use crate::update::{Scratch, Update};
+
+/// Wanted duality gap of every min-max step, in units of loss.
+const GAP: f64 = 1e-7;
+/// The multiplier of the whole may differ by this from 1 − α: F_α is flat there, so its excess is
+/// of second order.
+const CLOSE: f64 = 2e-3;
+/// Values of τ tried in one step at the most.
+const TRIES: usize = 8;
+
+/// What one step leaves to the next.
+pub(crate) struct Search {
+    alpha: f64,
+    /// Of the groups, then of the whole: offset τ‖X‖, scale ‖X‖.
+    criteria: Vec<Criterion>,
+    /// Multipliers of the groups and of the whole.
+    lambda: Vec<f64>,
+    /// Where the search for τ goes on; found from the first statistics.
+    tau: Option<f64>,
+    /// How far τ moves where nothing else is known.
+    stride: f64,
+    scratch: Scratch,
+}
+
+impl Search {
+    /// `norms`: N_ℓ of the groups.
+    pub fn new(alpha: f64, criteria: &[Criterion], norms: &[f64]) -> Self {
+        let groups = criteria.len();
+        let scale = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
+        let whole = Criterion { offset: 0.0, scale };
+        let criteria = criteria.iter().copied().chain([whole]).collect();
+        let mut lambda = vec![alpha / groups as f64; groups];
+        lambda.push(1.0 - alpha);
+        let scratch = Scratch::default();
+        Self { alpha, criteria, lambda, tau: None, stride: 0.005, scratch }
+    }
+
+    fn groups(&self) -> usize {
+        self.criteria.len() - 1
+    }
+
+    /// The multipliers of the groups, with sum 1.
+    pub fn shares(&self) -> Vec<f64> {
+        let own = &self.lambda[..self.groups()];
+        let total: f64 = own.iter().sum();
+        match total > 0.0 {
+            true => own.iter().map(|l| l / total).collect(),
+            false => vec![1.0 / own.len() as f64; own.len()],
+        }
+    }
+
+    /// Where τ begins: total error and worst loss before the first step.
+    pub fn begin(&mut self, total_error: f64, worst_loss: f64) {
+        self.tau.get_or_insert(total_error - worst_loss);
+    }
+
+    /// H ← a dictionary for the W behind the statistics with a lower F_α, or the same one.
+    pub fn step(&mut self, statistics: &[Statistics], h: &mut Dictionary) {
+        let ones = vec![1.0; statistics.len()];
+        let whole = Statistics::weighted(statistics, &ones, h.rank, h.features);
+        if self.alpha == 0.0 {
+            let r = h.rank;
+            Update::Nnls.apply(&whole.gram, &whole.cross, &mut h.values, r, &mut self.scratch);
+        } else if self.alpha == 1.0 {
+            let groups = self.groups();
+            let problem = minmax::Problem { statistics, criteria: &self.criteria[..groups] };
+            let found = minmax::solve(&problem, h, &self.lambda[..groups], GAP);
+            self.lambda[..groups].copy_from_slice(&found.lambda);
+        } else {
+            let mut statistics = statistics.to_vec();
+            statistics.push(whole);
+            *h = self.mixed(&statistics, h.clone());
+        }
+    }
+
+    fn mixed(&mut self, statistics: &[Statistics], begin: Dictionary) -> Dictionary {
+        let whole = statistics.len() - 1;
+        let wanted = 1.0 - self.alpha;
+        // (τ, multiplier of the whole) on either side of the wanted one.
+        let mut low: Option<(f64, f64)> = None;
+        let mut high: Option<(f64, f64)> = None;
+        let mut best = (self.objective(statistics, &begin), begin.clone());
+        let mut warm = begin;
+        let mut tau = self.tau.unwrap_or(0.0);
+        let first = tau;
+        for _ in 0..TRIES {
+            self.criteria[whole].offset = tau * self.criteria[whole].scale;
+            let problem = minmax::Problem { statistics, criteria: &self.criteria };
+            let found = minmax::solve(&problem, &mut warm, &self.lambda, GAP);
+            self.lambda = found.lambda;
+            let share = self.lambda[whole];
+            let value = self.objective(statistics, &warm);
+            if value < best.0 {
+                best = (value, warm.clone());
+            }
+            if (share - wanted).abs() <= CLOSE {
+                break;
+            }
+            // The multiplier of the whole falls with τ.
+            if share > wanted {
+                low = Some((tau, share));
+            } else {
+                high = Some((tau, share));
+            }
+            tau = match (low, high) {
+                (Some((a, at_a)), Some((b, at_b))) => {
+                    // at_a > wanted > at_b, so the quotient lies between 0 and 1; keep off the
+                    // ends, where a step in the multiplier would hold the search.
+                    let part = (at_a - wanted) / (at_a - at_b);
+                    a + (b - a) * part.clamp(0.1, 0.9)
+                }
+                (Some(_), None) => tau + self.stride,
+                _ => tau - self.stride,
+            };
+            if low.is_none() || high.is_none() {
+                self.stride *= 2.0;
+            }
+        }
+        self.tau = Some(tau);
+        self.stride = (0.5 * (tau - first).abs()).max(1e-6);
+        best.1
+    }
+
+    /// F_α of a dictionary with the W behind the statistics.
+    fn objective(&self, statistics: &[Statistics], h: &Dictionary) -> f64 {
+        let gram = h.gram();
+        let relative =
+            |l: usize| statistics[l].squared_error(h, &gram).sqrt() / self.criteria[l].scale;
+        let groups = self.groups();
+        let loss = |l: usize| self.criteria[l].relative_loss(relative(l));
+        let worst = (0..groups).map(loss).fold(f64::NEG_INFINITY, f64::max);
+        (1.0 - self.alpha) * relative(groups) + self.alpha * worst
+    }
+}
