@@ -3,16 +3,22 @@
 //! For weights w ≥ 0 with Σw = 1, every rank-r model, non-negative or not, has
 //! Σ w_ℓ f_ℓ² ≥ tail_r(w), the sum of all but the r largest eigenvalues of
 //! S(w) = Σ w_ℓ X_ℓᵀX_ℓ/N_ℓ² (Eckart and Young). A worst loss of t means f_ℓ ≤ t + e_ℓ with
-//! e_ℓ = E_ℓ/N_ℓ, so Σ w_ℓ(t + e_ℓ)² ≥ tail_r(w), which bounds t from below for every w; the best
-//! w is searched for. The search may be rough, since any w gives a valid bound, but the spectrum
-//! at the final w is computed exactly.
+//! e_ℓ = E_ℓ/N_ℓ, so Σ w_ℓ(t + e_ℓ)² ≥ tail_r(w), which bounds t from below for every w. The best w
+//! is searched for ([`search`], [`reduced`]); any w gives a valid bound, and the one that is
+//! reported is proved ([`certify`]). Rows are read in [`moments`] alone.
 
+mod certify;
+mod eigen;
+mod moments;
+mod reduced;
 mod search;
+mod tiles;
 
 use crate::Element;
 use crate::data::GroupedData;
-use search::Spectrum;
+use moments::Moments;
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// The bound, or why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,12 +59,15 @@ fn four_digits(value: f64, round: fn(f64) -> f64) -> String {
     format!("{:.4}", round(value * 1e4) / 1e4 + 0.0)
 }
 
-/// Largest side of the spectral problem, min(m, n).
-const MAX_SIDE: usize = 3000;
-/// Largest number of entries of all the Gram matrices together (f64).
-const MAX_ENTRIES: usize = 1 << 26;
-/// Relative safety for rounding in the eigenvalues, which are of a matrix of trace 1.
-const ROUNDING: f64 = 1e-13;
+/// Largest side of the matrix that is factorised, min(m, n): 1.2 GB.
+const MAX_SIDE: usize = 10_000;
+/// Multiplications, for making and factorising it, that are always affordable: a few seconds.
+const AFFORDABLE: f64 = 6e10;
+/// And for every stored entry of the data and topic: a third of what a default fit takes.
+const SHARE_OF_A_FIT: f64 = 128.0;
+/// What the squared relative errors of a model are good to, in units of the rounding of its data:
+/// a bound must not exceed what is measured either.
+const MEASURED: f64 = 8.0;
 
 /// The bound for baselines `errors` (E_ℓ).
 pub fn global_bound<T: Element>(
@@ -69,19 +78,21 @@ pub fn global_bound<T: Element>(
     T::global_bound(data, rank, errors)
 }
 
+/// The same, with a search for the weights that ends at the deadline.
 pub(crate) fn global_bound_generic<T: Element>(
     data: &GroupedData<'_, T>,
     rank: usize,
     errors: &[f64],
+    deadline: Option<Instant>,
 ) -> BoundReport {
     let groups = data.groups();
     let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
     let side = rows.min(data.features());
-    let entries = if rows < data.features() { rows * rows } else { groups.len() * side * side };
-    if side > MAX_SIDE || entries > MAX_ENTRIES {
+    let (cost, entries) = Moments::cost(data);
+    let affordable = AFFORDABLE.max(SHARE_OF_A_FIT * entries * rank as f64);
+    if side > MAX_SIDE || cost > affordable {
         return BoundReport::absent(&format!(
-            "the spectrum of a {side} x {side} problem with {} groups is beyond the size limit of the bound",
-            groups.len()
+            "the spectrum of a {side} x {side} problem is beyond the size limit of the bound"
         ));
     }
     let e: Vec<f64> = errors.iter().zip(groups).map(|(e, g)| e / g.norm()).collect();
@@ -91,14 +102,15 @@ pub(crate) fn global_bound_generic<T: Element>(
     if rank >= side {
         return best;
     }
-    let spectrum = Spectrum::new(data, rank);
-    for weights in spectrum.search(&e) {
-        let Some(tail) = spectrum.exact_tail(&weights) else { continue };
-        let value = root(&weights, &e, (tail - ROUNDING * side as f64).max(0.0));
-        if best.value.is_none_or(|b| value > b) {
-            best.value = Some(value);
-            best.weights = weights;
-        }
+    let moments = Moments::new(data);
+    let found = search::search(&moments, rank, &e, deadline);
+    let (whole, columns) = moments.whole(&found.weights, &found.vectors, found.columns);
+    let Some(tail) = certify::certified_tail(&whole, side, moments.summed(), rank, columns) else {
+        return best;
+    };
+    let value = root(&found.weights, &e, (tail - MEASURED * T::ROUNDING).max(0.0));
+    if value > trivial {
+        best = BoundReport { value: Some(value), weights: found.weights, absent: None };
     }
     best
 }

@@ -212,7 +212,7 @@ fn fit_rows(
     } else if context.is_over() {
         BoundReport::absent("the time was up")
     } else if parameters.bound || from_bound {
-        rows.global_bound(parameters.rank, &errors)
+        rows.global_bound(parameters.rank, &errors, context.deadline)
     } else {
         BoundReport::absent("not asked for")
     };

@@ -18,6 +18,9 @@ pub trait Number:
     /// residual is computed directly. Products of f32 panels carry about 1e-7 of ‖X‖², f64
     /// about 1e-15 with some growth over many rows.
     const TRUSTED_SQUARED_ERROR: f64;
+    /// Half the distance from 1 to the next number.
+    #[doc(hidden)]
+    const ROUNDING: f64;
     /// The number as f64, exact.
     fn to_f64(self) -> f64;
     /// The nearest number of this type.
@@ -35,6 +38,7 @@ pub trait Number:
 impl Number for f64 {
     const NAME: &'static str = "f64";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-7;
+    const ROUNDING: f64 = f64::EPSILON / 2.0;
     const ONE: Self = 1.0;
     #[inline(always)]
     fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {
@@ -55,6 +59,7 @@ impl Number for f64 {
 impl Number for f32 {
     const NAME: &'static str = "f32";
     const TRUSTED_SQUARED_ERROR: f64 = 1e-3;
+    const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
     const ONE: Self = 1.0;
     #[inline(always)]
     fn times_plus<const FMA: bool>(self, b: Self, c: Self) -> Self {

@@ -17,6 +17,7 @@ use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
 use ndarray::{Array2, ArrayView2};
+use std::time::Instant;
 
 /// What a pass does with the rows of W before it forms the statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,8 +143,14 @@ pub trait Rows: Send + Sync {
     /// # Errors
     /// As [`Rows::pass`].
     fn representation(&self) -> Result<Representation>;
-    /// The lower bound on the worst loss for baselines in the holder's units.
-    fn global_bound(&self, rank: usize, baselines: &[f64]) -> BoundReport;
+    /// The lower bound on the worst loss for baselines in the holder's units; the search for its
+    /// weights ends at the deadline.
+    fn global_bound(
+        &self,
+        rank: usize,
+        baselines: &[f64],
+        deadline: Option<Instant>,
+    ) -> BoundReport;
 
     /// The same rows with a W of their own, not begun: for runs side by side.
     fn apart(&self) -> Box<dyn Rows + '_>;

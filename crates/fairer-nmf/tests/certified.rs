@@ -1,8 +1,8 @@
 //! Laws of the AM scheme and its certificates.
 
 use fairer_nmf::{
-    Baseline, GroupedData, Init, Method, Model, Parameters, Progress, StartWeights, Status,
-    Stopping, Update, fit, group_statistics, min_max_step, silent, synthetic,
+    Baseline, Csr, GroupedData, Indices, Init, Method, Model, Parameters, Progress, StartWeights,
+    Status, Stopping, Update, fit, group_statistics, min_max_step, silent, synthetic,
 };
 use ndarray::Array2;
 use std::ops::ControlFlow;
@@ -237,8 +237,12 @@ fn the_certificate_is_a_sentence_with_both_numbers() {
 
 #[test]
 fn beyond_its_size_limit_the_bound_is_absent_with_the_reason() {
-    let x = random(3_100, 3_050, 0.2);
-    let data = GroupedData::new(x.view(), &labels(3_100, 2)).unwrap();
+    let side = 10_050;
+    let (starts, columns): (Vec<usize>, Vec<i32>) =
+        ((0..=side).collect(), (0..side as i32).collect());
+    let values = vec![1.0; side];
+    let x = Csr::new(side, &starts, Indices::I32(&columns), &values).unwrap();
+    let data = GroupedData::new(x, &labels(side, 2)).unwrap();
     let parameters = Parameters {
         baseline: Baseline::Zero,
         method: Method::Standard { update: Update::Mu },
@@ -249,7 +253,7 @@ fn beyond_its_size_limit_the_bound_is_absent_with_the_reason() {
     };
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert!(model.global_bound.value.is_none());
-    assert!(model.global_bound.absent.as_ref().is_some_and(|reason| reason.contains("3050")));
+    assert!(model.global_bound.absent.as_ref().is_some_and(|reason| reason.contains("10050")));
     assert!(model.certificate().contains("size limit"), "{}", model.certificate());
 }
 

@@ -13,6 +13,7 @@ use crate::statistics::Statistics;
 use crate::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The units that a holder sees the data in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ macro_rules! element {
                 rank: usize,
                 baselines: &[f64],
             ) -> BoundReport {
-                bound::global_bound_generic(data, rank, baselines)
+                bound::global_bound_generic(data, rank, baselines, None)
             }
         }
         impl From<Array2<$type>> for Representation {
@@ -165,8 +166,13 @@ where
         Ok(Representation::from(out))
     }
 
-    fn global_bound(&self, rank: usize, baselines: &[f64]) -> BoundReport {
-        bound::global_bound_generic(&self.data, rank, baselines)
+    fn global_bound(
+        &self,
+        rank: usize,
+        baselines: &[f64],
+        deadline: Option<Instant>,
+    ) -> BoundReport {
+        bound::global_bound_generic(&self.data, rank, baselines, deadline)
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {

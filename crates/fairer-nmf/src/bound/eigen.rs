@@ -1,0 +1,353 @@
+//! Eigenvalues and eigenvectors of a small symmetric matrix, and products of thin matrices.
+//!
+//! Householder's reduction to a tridiagonal matrix and implicit QL steps (the EISPACK routines
+//! TRED2 and TQL2 of Bowdler, Martin, Reinsch and Wilkinson, 1968): backward stable, so every
+//! eigenvalue is good to some eps·‖A‖. Nothing of the bound's validity rests on them.
+
+use crate::dictionary::dot;
+use crate::random::{Purpose, Stream};
+use crate::simd::{padded, products};
+use rayon::prelude::*;
+
+/// A = U·diag(values)·Uᵀ.
+pub(super) struct Eigen {
+    /// Falling.
+    pub values: Vec<f64>,
+    /// U (n×n, row by row): eigenvectors as columns, in the order of the values.
+    pub vectors: Vec<f64>,
+}
+
+/// The eigen-decomposition of a symmetric n×n matrix.
+pub(super) fn symmetric(a: &[f64], n: usize) -> Eigen {
+    let mut v = a.to_vec();
+    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
+    tridiagonal(&mut v, n, &mut d, &mut e);
+    implicit_ql(&mut v, n, &mut d, &mut e);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
+    // `v` holds eigenvectors as rows.
+    let mut vectors = vec![0.0; n * n];
+    for (k, &from) in order.iter().enumerate() {
+        for i in 0..n {
+            vectors[i * n + k] = v[from * n + i];
+        }
+    }
+    Eigen { values: order.iter().map(|&i| d[i]).collect(), vectors }
+}
+
+/// Householder's reduction. `d` gets the diagonal, `e` the sub-diagonal (e[i] beside d[i−1] and
+/// d[i]), and the rows of `v` the transposed transformation.
+fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
+    d.copy_from_slice(&v[(n - 1) * n..]);
+    for i in (1..n).rev() {
+        let scale: f64 = d[..i].iter().map(|x| x.abs()).sum();
+        let mut h = 0.0;
+        if scale == 0.0 {
+            e[i] = d[i - 1];
+            for j in 0..i {
+                d[j] = v[(i - 1) * n + j];
+                v[i * n + j] = 0.0;
+                v[j * n + i] = 0.0;
+            }
+        } else {
+            for x in &mut d[..i] {
+                *x /= scale;
+                h += *x * *x;
+            }
+            let f = d[i - 1];
+            let g = if f > 0.0 { -h.sqrt() } else { h.sqrt() };
+            e[i] = scale * g;
+            h -= f * g;
+            d[i - 1] = f - g;
+            e[..i].fill(0.0);
+            for j in 0..i {
+                let f = d[j];
+                v[j * n + i] = f;
+                let mut g = e[j] + v[j * n + j] * f;
+                for k in j + 1..i {
+                    g += v[k * n + j] * d[k];
+                    e[k] += v[k * n + j] * f;
+                }
+                e[j] = g;
+            }
+            let mut f = 0.0;
+            for j in 0..i {
+                e[j] /= h;
+                f += e[j] * d[j];
+            }
+            let hh = f / (h + h);
+            for j in 0..i {
+                e[j] -= hh * d[j];
+            }
+            for j in 0..i {
+                let (f, g) = (d[j], e[j]);
+                for k in j..i {
+                    v[k * n + j] -= f * e[k] + g * d[k];
+                }
+                d[j] = v[(i - 1) * n + j];
+                v[i * n + j] = 0.0;
+            }
+        }
+        d[i] = h;
+    }
+    accumulate(v, n, d);
+    e[0] = 0.0;
+    // The rotations that follow run over columns: as rows they are contiguous.
+    for i in 0..n {
+        for j in 0..i {
+            v.swap(i * n + j, j * n + i);
+        }
+    }
+}
+
+fn accumulate(v: &mut [f64], n: usize, d: &mut [f64]) {
+    for i in 0..n - 1 {
+        v[(n - 1) * n + i] = v[i * n + i];
+        v[i * n + i] = 1.0;
+        let h = d[i + 1];
+        if h != 0.0 {
+            for k in 0..=i {
+                d[k] = v[k * n + i + 1] / h;
+            }
+            for j in 0..=i {
+                let g: f64 = (0..=i).map(|k| v[k * n + i + 1] * v[k * n + j]).sum();
+                for k in 0..=i {
+                    v[k * n + j] -= g * d[k];
+                }
+            }
+        }
+        for k in 0..=i {
+            v[k * n + i + 1] = 0.0;
+        }
+    }
+    for j in 0..n {
+        d[j] = v[(n - 1) * n + j];
+        v[(n - 1) * n + j] = 0.0;
+    }
+    v[n * n - 1] = 1.0;
+}
+
+/// Steps after which an eigenvalue is taken as it is; a handful are needed.
+const MOST_STEPS: usize = 60;
+
+/// Implicit QL steps; the rows of `v` become the eigenvectors.
+fn implicit_ql(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
+    e.rotate_left(1);
+    e[n - 1] = 0.0;
+    let (mut f, mut largest) = (0.0, 0.0f64);
+    for l in 0..n {
+        largest = largest.max(d[l].abs() + e[l].abs());
+        // e[n − 1] = 0 ends the search.
+        let small = |e: f64| e.abs() <= f64::EPSILON * largest;
+        let m = (l..n).find(|&m| small(e[m])).unwrap_or(n - 1);
+        if m > l {
+            for _ in 0..MOST_STEPS {
+                let g = d[l];
+                let mut p = (d[l + 1] - g) / (2.0 * e[l]);
+                let r = if p < 0.0 { -p.hypot(1.0) } else { p.hypot(1.0) };
+                d[l] = e[l] / (p + r);
+                d[l + 1] = e[l] * (p + r);
+                let next = d[l + 1];
+                let h = g - d[l];
+                d[l + 2..].iter_mut().for_each(|x| *x -= h);
+                f += h;
+                p = d[m];
+                let (mut c, mut c2, mut c3) = (1.0, 1.0, 1.0);
+                let beside = e[l + 1];
+                let (mut s, mut s2) = (0.0, 0.0);
+                for i in (l..m).rev() {
+                    (c3, c2, s2) = (c2, c, s);
+                    let g = c * e[i];
+                    let h = c * p;
+                    let r = p.hypot(e[i]);
+                    e[i + 1] = s * r;
+                    s = e[i] / r;
+                    c = p / r;
+                    p = c * d[i] - s * g;
+                    d[i + 1] = h + s * (c * g + s * d[i]);
+                    let (low, high) = v.split_at_mut((i + 1) * n);
+                    for (a, b) in low[i * n..].iter_mut().zip(&mut high[..n]) {
+                        (*a, *b) = (c * *a - s * *b, s * *a + c * *b);
+                    }
+                }
+                p = -s * s2 * c3 * beside * e[l] / next;
+                e[l] = s * p;
+                d[l] = c * p;
+                if small(e[l]) {
+                    break;
+                }
+            }
+        }
+        d[l] += f;
+        e[l] = 0.0;
+    }
+}
+
+/// Rows that one thread multiplies at once; multiplications below which there is but one thread.
+const ROWS: usize = 64;
+const WORTH_SHARING: usize = 1 << 20;
+
+/// A·B (k×r) for A (k×n) and B (n×r), row by row.
+pub(super) fn times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
+    let k = a.len() / n;
+    let mut packed = Vec::new();
+    products::pad_rows(b, r, &mut packed);
+    let mut out = vec![0.0; k * r];
+    let block = |(a, out): (&[f64], &mut [f64])| {
+        let rows = a.len() / n;
+        let mut room = vec![0.0; products::room(rows, r)];
+        products::times(a, (rows, n, n), &packed, r, &mut room);
+        out.copy_from_slice(&room[..rows * r]);
+    };
+    if k * n * r < WORTH_SHARING {
+        a.chunks(ROWS * n).zip(out.chunks_mut(ROWS * r)).for_each(block);
+    } else {
+        a.par_chunks(ROWS * n).zip(out.par_chunks_mut(ROWS * r)).for_each(block);
+    }
+    out
+}
+
+/// AᵀB (n×r) for A (k×n) and B (k×r).
+pub(super) fn transposed_times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
+    let k = a.len() / n;
+    let mut sums = vec![0.0; n * padded(r)];
+    products::add_transposed_times(a, (k, n, n), b, r, &mut sums);
+    let mut out = vec![0.0; n * r];
+    products::unpad_rows(&sums, r, &mut out);
+    out
+}
+
+/// What becomes of a column that depends on those before it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Dependent {
+    /// It is left out.
+    Drop,
+    /// A random direction takes its place.
+    Replace,
+}
+
+/// Below this share of its length a column is what rounding left of it.
+const NOTHING: f64 = 1e-13;
+
+/// An orthonormal basis (k×q) of the columns of A (k×p), in their order, and q: Gram–Schmidt, each
+/// column twice. A basis has at most k columns.
+pub(super) fn orthonormal(a: &[f64], p: usize, dependent: Dependent) -> (Vec<f64>, usize) {
+    let k = a.len() / p;
+    let mut stream = Stream::new(1, Purpose::Spectral, 0);
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(p);
+    for c in 0..p.min(if dependent == Dependent::Replace { k } else { p }) {
+        let mut column: Vec<f64> = a.chunks_exact(p).map(|row| row[c]).collect();
+        // A random direction has a share beside fewer than k others; a few are tried.
+        for _ in 0..5 {
+            if basis.len() < k && deflate(&mut column, &basis) {
+                basis.push(column);
+                break;
+            }
+            if dependent == Dependent::Drop {
+                break;
+            }
+            column = (0..k).map(|_| stream.normal()).collect();
+        }
+    }
+    let q = basis.len();
+    let mut out = vec![0.0; k * q];
+    for (c, column) in basis.iter().enumerate() {
+        out.chunks_exact_mut(q).zip(column).for_each(|(row, v)| row[c] = *v);
+    }
+    (out, q)
+}
+
+/// Takes the directions of the basis out of a column and gives it unit length; false where nothing
+/// is left.
+fn deflate(column: &mut [f64], basis: &[Vec<f64>]) -> bool {
+    for _ in 0..2 {
+        let before = dot(column, column).sqrt();
+        for b in basis {
+            let along = dot(b, column);
+            column.iter_mut().zip(b).for_each(|(c, b)| *c -= along * b);
+        }
+        let after = dot(column, column).sqrt();
+        // Also where it is zero or not finite.
+        if !(after > NOTHING * before) {
+            return false;
+        }
+        column.iter_mut().for_each(|c| *c /= after);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Symmetric matrices: random, of low rank, with equal eigenvalues, diagonal, zero.
+    fn cases() -> Vec<(usize, Vec<f64>)> {
+        let mut stream = Stream::new(3, Purpose::Spectral, 0);
+        let mut cases = Vec::new();
+        for n in [1, 2, 3, 7, 20, 61] {
+            let a: Vec<f64> = (0..n * n).map(|_| stream.normal()).collect();
+            let sum = |i: usize, j: usize| a[i * n + j] + a[j * n + i];
+            cases.push((n, (0..n * n).map(|at| sum(at / n, at % n)).collect()));
+            let thin = n.div_ceil(3);
+            cases.push((n, times(&a[..n * thin], thin, &transpose(&a[..n * thin], thin), n)));
+            let mut turned: Vec<f64> = (0..n * n).map(|at| f64::from(at % (n + 1) == 0)).collect();
+            turned.iter_mut().enumerate().for_each(|(at, v)| {
+                *v -= 2.0 * a[at / n] * a[at % n] / a[..n].iter().map(|x| x * x).sum::<f64>();
+            });
+            cases.push((n, turned));
+            cases.push((n, vec![0.0; n * n]));
+        }
+        cases
+    }
+
+    fn transpose(a: &[f64], n: usize) -> Vec<f64> {
+        let k = a.len() / n;
+        (0..n * k).map(|at| a[at % k * n + at / k]).collect()
+    }
+
+    #[test]
+    fn eigenvectors_are_orthonormal_and_give_the_matrix_back() {
+        for (n, a) in cases() {
+            let Eigen { values, vectors } = symmetric(&a, n);
+            let size = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let gram = transposed_times(&vectors, n, &vectors, n);
+            let scaled: Vec<f64> =
+                vectors.iter().enumerate().map(|(at, v)| v * values[at % n]).collect();
+            let back = times(&scaled, n, &transpose(&vectors, n), n);
+            let tolerance = 10.0 * n as f64 * f64::EPSILON;
+            for at in 0..n * n {
+                let one = f64::from(at % (n + 1) == 0);
+                assert!((gram[at] - one).abs() < tolerance, "{n}: {}", gram[at]);
+                assert!((back[at] - a[at]).abs() <= tolerance * size, "{n}: {}", back[at] - a[at]);
+            }
+            assert!(values.is_sorted_by(|a, b| a >= b));
+        }
+    }
+
+    #[test]
+    fn a_basis_is_orthonormal_and_spans_the_columns() {
+        let mut stream = Stream::new(5, Purpose::Spectral, 0);
+        let a: Vec<f64> = (0..40 * 6).map(|_| stream.normal()).collect();
+        // Columns of very different lengths, and one that is the sum of two others.
+        let a: Vec<f64> = a
+            .chunks_exact(6)
+            .flat_map(|r| [r[0] * 1e9, r[1], r[2] * 1e-9, r[0] * 1e9 + r[1], r[4], r[5]])
+            .collect();
+        let (q, count) = orthonormal(&a, 6, Dependent::Drop);
+        assert_eq!(count, 5);
+        assert_eq!(orthonormal(&a, 6, Dependent::Replace).1, 6);
+        assert_eq!(orthonormal(&a[..4 * 6], 6, Dependent::Replace).1, 4);
+        let gram = transposed_times(&q, count, &q, count);
+        let along = transposed_times(&q, count, &a, 6);
+        let back = times(&q, count, &along, 6);
+        for (at, g) in gram.iter().enumerate() {
+            assert!((g - f64::from(at % (count + 1) == 0)).abs() < 1e-13);
+        }
+        for c in 0..6 {
+            let length: f64 = (0..40).map(|i| a[i * 6 + c].powi(2)).sum::<f64>().sqrt();
+            let off: f64 =
+                (0..40).map(|i| (back[i * 6 + c] - a[i * 6 + c]).powi(2)).sum::<f64>().sqrt();
+            assert!(off < 1e-8 * length, "column {c}: {off} of {length}");
+        }
+    }
+}
