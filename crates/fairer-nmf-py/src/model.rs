@@ -3,7 +3,7 @@
 use crate::data::{Input, for_element};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::{GroupFit, Warning};
+use fairer_nmf::GroupFit;
 use numpy::{IntoPyArray, PyArray1, PyArray2, ToPyArray, ndarray::Array2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -112,15 +112,7 @@ impl Model {
     /// (kind, sentence) of everything a user should know.
     #[getter]
     fn warnings(&self) -> Vec<(&'static str, String)> {
-        let kind = |warning: &Warning| match warning {
-            Warning::RankAboveMatrix { .. } => "rank-above-matrix",
-            Warning::RankAboveGroup { .. } => "rank-above-group",
-            Warning::OneGroup => "one-group",
-            Warning::NotConverged { .. } => "not-converged",
-            #[allow(unreachable_patterns)]
-            _ => "other",
-        };
-        self.0.warnings.iter().map(|w| (kind(w), w.to_string())).collect()
+        self.0.warnings.iter().map(|w| (w.code(), w.to_string())).collect()
     }
 
     #[getter]

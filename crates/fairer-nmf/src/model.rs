@@ -34,6 +34,12 @@ pub struct GroupFit {
     pub weight: f64,
 }
 
+/// Relative baseline above which a group's own topics explain next to nothing of it.
+const NEAR_NORM: f64 = 0.99;
+
+/// Groups that a warning names at the most.
+const SHOWN: usize = 5;
+
 /// Something a user should know about a fit that is not an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -56,6 +62,11 @@ pub enum Warning {
     },
     /// There is only one group: the fit is standard NMF.
     OneGroup,
+    /// A dictionary of their own leaves nearly all of some groups: their losses say nothing.
+    BaselineNearNorm {
+        /// The groups.
+        groups: Vec<String>,
+    },
     /// The time limit fell into the runs of the baselines.
     BaselinesCutShort,
     /// The run ended before it converged.
@@ -84,11 +95,32 @@ impl Warning {
         if groups.len() == 1 {
             warnings.push(Self::OneGroup);
         }
+        // N_ℓ is positive by validation.
+        let unexplained = groups.iter().filter(|g| g.baseline.error > NEAR_NORM * g.norm);
+        let unexplained: Vec<String> = unexplained.map(|g| g.name.clone()).collect();
+        if !unexplained.is_empty() {
+            warnings.push(Self::BaselineNearNorm { groups: unexplained });
+        }
         if status != Status::Converged {
             let max_iterations = parameters.stopping.max_iterations;
             warnings.push(Self::NotConverged { status, max_iterations });
         }
         warnings
+    }
+}
+
+impl Warning {
+    /// The kind, as in files: `rank-above-group`, say.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::RankAboveMatrix { .. } => "rank-above-matrix",
+            Self::RankAboveGroup { .. } => "rank-above-group",
+            Self::OneGroup => "one-group",
+            Self::BaselineNearNorm { .. } => "baseline-near-norm",
+            Self::BaselinesCutShort => "baselines-cut-short",
+            Self::NotConverged { .. } => "not-converged",
+        }
     }
 }
 
@@ -111,6 +143,18 @@ impl std::fmt::Display for Warning {
                 "the time was up during the baselines: they are too large, and every loss is too small by as much"
             ),
             Self::OneGroup => write!(f, "there is one group only: this is standard NMF"),
+            Self::BaselineNearNorm { groups } => {
+                let more = groups.len().saturating_sub(SHOWN);
+                let named = groups.iter().take(SHOWN).map(|g| format!("'{g}'"));
+                let mut names = named.collect::<Vec<_>>().join(", ");
+                if more > 0 {
+                    names = format!("{names} and {more} more");
+                }
+                write!(
+                    f,
+                    "even dictionaries of their own leave nearly all of {names}: so few topics say nothing of them, nor do their losses; use a higher rank or other features"
+                )
+            }
             Self::NotConverged { status, max_iterations } => match status {
                 Status::IterationLimit => write!(
                     f,
@@ -177,8 +221,7 @@ impl Model {
     /// The group with the largest loss.
     #[must_use]
     pub fn worst_group(&self) -> &GroupFit {
-        let losses: Vec<f64> = self.groups.iter().map(|g| g.loss).collect();
-        &self.groups[largest(&losses)]
+        &self.groups[largest(&self.losses())]
     }
 
     /// Nothing that is not finite leaves the library.
@@ -195,6 +238,30 @@ impl Model {
             return Ok(());
         };
         Err(Error::NotFinite { what })
+    }
+
+    /// E_ℓ of every group.
+    #[must_use]
+    pub fn baseline_errors(&self) -> Vec<f64> {
+        self.groups.iter().map(|g| g.baseline.error).collect()
+    }
+
+    /// R-Error of every group.
+    #[must_use]
+    pub fn relative_errors(&self) -> Vec<f64> {
+        self.groups.iter().map(|g| g.relative_error).collect()
+    }
+
+    /// R-Loss of every group.
+    #[must_use]
+    pub fn losses(&self) -> Vec<f64> {
+        self.groups.iter().map(|g| g.loss).collect()
+    }
+
+    /// Names of the groups.
+    #[must_use]
+    pub fn group_names(&self) -> Vec<String> {
+        self.groups.iter().map(|g| g.name.clone()).collect()
     }
 
     /// Number of iterations of the kept run.

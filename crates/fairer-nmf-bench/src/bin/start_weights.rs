@@ -37,7 +37,7 @@ fn main() -> Result<(), Failure> {
                         ..Parameters::new(rank)
                     };
                     let model = fit(&data, &parameters, &silent)?.model;
-                    let errors = model.groups.iter().map(|g| g.baseline.error).collect();
+                    let errors = model.baseline_errors();
                     baseline = Some(Baseline::Given { errors });
                     sums[at][0] += model.worst_loss() / seeds as f64;
                     sums[at][1] += model.iterations() as f64 / seeds as f64;

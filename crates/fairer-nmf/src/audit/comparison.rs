@@ -265,7 +265,7 @@ pub enum Remark {
 /// let (x, labels) = synthetic::first(0);
 /// let data = GroupedData::new(x.view(), &labels)?;
 /// let model = fit(&data, &Parameters::new(3), &silent)?.model;
-/// let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+/// let baselines = model.baseline_errors();
 /// let method = Some(model.parameters.method);
 /// let subject = Subject { components: model.components.view(), representation: None, method };
 /// let plan = PeerPlan::beside(method, Update::Hals);

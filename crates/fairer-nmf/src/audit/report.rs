@@ -152,7 +152,7 @@ pub struct AuditReport {
 /// let fairer = fit(&data, &Parameters::new(3), &silent)?.model;
 /// let standard = Parameters { method: Method::standard(), ..Parameters::new(3) };
 /// let standard = fit(&data, &standard, &silent)?.model;
-/// let baselines: Vec<f64> = fairer.groups.iter().map(|g| g.baseline.error).collect();
+/// let baselines = fairer.baseline_errors();
 /// let report = audit(
 ///     &data,
 ///     fairer.components.view(),

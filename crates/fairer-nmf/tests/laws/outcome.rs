@@ -212,3 +212,16 @@ fn a_baseline_is_the_mean_or_the_lowest_of_its_runs() {
     }
     assert!(!first_is_lowest, "the lowest run is always the first: the test says nothing");
 }
+
+/// Rows that share nothing: a dictionary of one topic explains one of them.
+#[test]
+fn groups_that_their_own_topics_do_not_explain_are_named() {
+    let mut x = ndarray::Array2::<f64>::eye(300);
+    x.slice_mut(ndarray::s![150.., ..]).fill(1.0);
+    let labels: Vec<&str> = (0..300).map(|i| if i < 150 { "apart" } else { "alike" }).collect();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let model = fit(&data, &Parameters::new(1), &silent).unwrap().model;
+    let expected = Warning::BaselineNearNorm { groups: vec!["apart".to_owned()] };
+    assert!(model.warnings.contains(&expected), "{:?}", model.warnings);
+    assert!(expected.to_string().contains("'apart'") && expected.code() == "baseline-near-norm");
+}
