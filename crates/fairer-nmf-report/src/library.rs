@@ -5,7 +5,7 @@ use fairer_nmf::audit::{
     self, Bootstrap, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation,
     Remark, Role, TradeOff,
 };
-use fairer_nmf::{AuditReport, Element, GroupBaseline, GroupedData, Matrix, Method, Model, Status};
+use fairer_nmf::{AuditReport, Element, GroupBaseline, GroupedData, Method, Model, Status};
 
 use crate::content as page;
 pub use crate::escape::YOURS;
@@ -197,11 +197,7 @@ pub fn data_summary<T: Element>(data: &GroupedData<'_, T>) -> page::DataSummary 
 
 /// Share of entries that are not zero.
 fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
-    let nonzeros = match data.matrix() {
-        Matrix::Dense(view) => view.iter().filter(|v| v.to_f64() != 0.0).count(),
-        Matrix::Sparse(csr) => csr.stored(),
-    };
-    // Neither side is zero by validation.
+    let nonzeros = data.nonzeros();
     nonzeros as f64 / (data.rows() as f64 * data.features() as f64)
 }
 

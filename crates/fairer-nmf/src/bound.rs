@@ -5,18 +5,16 @@
 //! S(w) = Σ w_ℓ X_ℓᵀX_ℓ/N_ℓ² (Eckart and Young). A worst loss of t means f_ℓ ≤ t + e_ℓ with
 //! e_ℓ = E_ℓ/N_ℓ, so Σ w_ℓ(t + e_ℓ)² ≥ tail_r(w), which bounds t from below for every w. The best w
 //! is searched for ([`search`], [`reduced`]); any w gives a valid bound, and the one that is
-//! reported is proved ([`certify`]). Rows are read in [`moments`] alone.
+//! reported is proved ([`certify`]). The rows are behind their door
+//! ([`Moments`](crate::rows::Moments)).
 
 mod certify;
-mod eigen;
-mod moments;
 mod reduced;
 mod search;
-mod tiles;
 
 use crate::Element;
 use crate::data::GroupedData;
-use moments::Moments;
+use crate::rows::{Rows, Units};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -75,20 +73,21 @@ pub fn global_bound<T: Element>(
     rank: usize,
     errors: &[f64],
 ) -> BoundReport {
-    T::global_bound(data, rank, errors)
+    bound_of_rows(&*T::hold(data, Units::Given), rank, errors, None)
 }
 
-/// The same, with a search for the weights that ends at the deadline.
-pub(crate) fn global_bound_generic<T: Element>(
-    data: &GroupedData<'_, T>,
+/// The same for rows behind the door and baselines in their units, with a search for the weights
+/// that ends at the deadline.
+pub(crate) fn bound_of_rows(
+    rows: &dyn Rows,
     rank: usize,
     errors: &[f64],
     deadline: Option<Instant>,
 ) -> BoundReport {
-    let groups = data.groups();
-    let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
-    let side = rows.min(data.features());
-    let (cost, entries) = Moments::cost(data);
+    let groups = rows.groups();
+    let mut moments = rows.moments();
+    let side = moments.side();
+    let (cost, entries) = moments.cost();
     let affordable = AFFORDABLE.max(SHARE_OF_A_FIT * entries * rank as f64);
     if side > MAX_SIDE || cost > affordable {
         return BoundReport::absent(&format!(
@@ -102,13 +101,13 @@ pub(crate) fn global_bound_generic<T: Element>(
     if rank >= side {
         return best;
     }
-    let moments = Moments::new(data);
-    let found = search::search(&moments, rank, &e, deadline);
+    moments.keep();
+    let found = search::search(&*moments, rank, &e, deadline);
     let (whole, columns) = moments.whole(&found.weights, &found.vectors, found.columns);
     let Some(tail) = certify::certified_tail(&whole, side, moments.summed(), rank, columns) else {
         return best;
     };
-    let value = root(&found.weights, &e, (tail - MEASURED * T::ROUNDING).max(0.0));
+    let value = root(&found.weights, &e, (tail - MEASURED * moments.rounding()).max(0.0));
     if value > trivial {
         best = BoundReport { value: Some(value), weights: found.weights, absent: None };
     }

@@ -3,14 +3,18 @@
 //! All checks of the data live here, so that the kernels behind it assume and do not check.
 
 mod csr;
+mod sums;
+mod units;
 
 pub use csr::{Csr, Indices};
+pub(crate) use units::power_of_two;
 
 use crate::number::Number;
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use sums::{check_entries, column_square_sums, group_squared_norms};
 
 /// A borrowed m×n matrix.
 #[derive(Clone, Debug)]
@@ -217,40 +221,6 @@ impl<'a, T: Number> GroupedData<'a, T> {
         Ok(self)
     }
 
-    /// The data times `unit`, so that ‖X‖² = n as it is for features of norm 1, which stay as they
-    /// are (`unit` = 1). Everything that fits works on these, so that no constant inside meets the
-    /// units of the user: a multiple of X gives the same errors and losses.
-    pub(crate) fn in_own_units(&self) -> (Self, f64) {
-        // ‖X‖² is positive and normal by validation.
-        let unit = (self.features() as f64 / self.squared_norm()).sqrt();
-        if self.own_units { (self.clone(), 1.0) } else { (self.times(unit), unit) }
-    }
-
-    /// The data times a power of two that brings its largest group near norm 1, and that power:
-    /// every product with them is then the same to the last bit, and none leaves the range of f32.
-    pub(crate) fn in_range(&self) -> (Self, f64) {
-        let largest = self.groups.iter().map(|g| g.squared_norm).fold(0.0, f64::max);
-        let unit = power_of_two(1.0 / largest.sqrt());
-        (self.times(unit), unit)
-    }
-
-    /// The data, times a power of two where it is 16 times smaller or larger than what a fit works
-    /// with, as a group with a norm far from the others' is (a denominator of the multiplicative
-    /// update would then meet its floor); and that power, else 1.
-    pub(crate) fn with_usual_norm(self) -> (Self, f64) {
-        let unit = power_of_two((self.features() as f64 / self.squared_norm()).sqrt());
-        if (0.0625..=16.0).contains(&unit) { (self, 1.0) } else { (self.times(unit), unit) }
-    }
-
-    fn times(&self, unit: f64) -> Self {
-        let mut data = self.clone();
-        let scale = data.scale.get_or_insert_with(|| vec![1.0; self.features()]);
-        scale.iter_mut().for_each(|s| *s *= unit);
-        data.groups.iter_mut().for_each(|g| g.squared_norm *= unit * unit);
-        data.own_units = true;
-        data
-    }
-
     /// Makes the random start of a row depend on `keys[row]` instead of the row number, so that
     /// the same sample gets the same start wherever it stands.
     ///
@@ -292,6 +262,17 @@ impl<'a, T: Number> GroupedData<'a, T> {
     #[must_use]
     pub fn matrix(&self) -> &Matrix<'a, T> {
         &self.matrix
+    }
+
+    /// Number of entries that are not zero.
+    #[must_use]
+    pub fn nonzeros(&self) -> usize {
+        let count = |row: usize| {
+            let mut count = 0;
+            self.matrix.for_each_in_row(row, |_, x| count += usize::from(x.to_f64() != 0.0));
+            count
+        };
+        (0..self.rows()).into_par_iter().with_min_len(256).map(count).sum()
     }
 
     /// ‖X‖² over all groups, after scaling.
@@ -387,64 +368,6 @@ impl<'a, T: Number> GroupedData<'a, T> {
 
 /// Sums of squares below this have lost digits on their way to zero.
 const SMALLEST_SQUARED_NORM: f64 = 1e-290;
-
-/// The power of two next below a positive number.
-pub(crate) fn power_of_two(value: f64) -> f64 {
-    value.log2().floor().exp2()
-}
-
-/// Rows of one partial sum: fixed, so that sums do not depend on the number of threads.
-const ROWS_PER_SUM: usize = 4096;
-
-/// Σ f(row) in a fixed order for any number of threads.
-pub(crate) fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> f64 {
-    let parts: Vec<f64> =
-        rows.par_chunks(ROWS_PER_SUM).map(|chunk| chunk.iter().map(|&row| f(row)).sum()).collect();
-    parts.into_iter().sum()
-}
-
-/// ‖X_ℓ‖² of every group after scaling.
-fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
-    let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
-    data.groups.iter().map(norm).collect()
-}
-
-/// Σ x² of every column, before scaling.
-fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
-    let rows: Vec<usize> = (0..data.rows()).collect();
-    rows.par_chunks(ROWS_PER_SUM)
-        .map(|chunk| {
-            let mut sums = vec![0.0; data.features()];
-            for &row in chunk {
-                data.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
-            }
-            sums
-        })
-        .collect::<Vec<_>>()
-        .into_iter()
-        .reduce(|mut total, part| {
-            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-            total
-        })
-        .unwrap_or_default()
-}
-
-fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
-    let rows: Vec<usize> = (0..matrix.rows()).collect();
-    let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
-        chunk.iter().find_map(|&row| {
-            let mut bad = None;
-            matrix.for_each_in_row(row, |column, x| {
-                let value = x.to_f64();
-                if !(value >= 0.0 && value.is_finite()) && bad.is_none() {
-                    bad = Some(Error::BadEntry { row, column, value });
-                }
-            });
-            bad
-        })
-    });
-    first_bad.map_or(Ok(()), Err)
-}
 
 fn by_number_or_name(a: &str, b: &str) -> Ordering {
     match (a.parse::<i64>(), b.parse::<i64>()) {

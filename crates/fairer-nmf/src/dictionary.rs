@@ -4,8 +4,8 @@
 //! contiguous rows of length r.
 
 use crate::data::power_of_two;
-use crate::simd::padded;
-use crate::simd::products::{add_transposed_times, unpad_rows};
+use crate::kernel::padded;
+use crate::kernel::products::{add_transposed_times, unpad_rows};
 use ndarray::{Array2, ArrayView2};
 
 /// H (r×n) stored as Hᵀ (n×r, row-major).

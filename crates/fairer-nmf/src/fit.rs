@@ -20,7 +20,7 @@ pub(crate) use scheme::Scheme;
 pub use start::{Init, Start};
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
-use crate::bound::BoundReport;
+use crate::bound::{BoundReport, bound_of_rows};
 use crate::data::GroupedData;
 use crate::model::{GroupFit, Model, Warning};
 use crate::rows::{Element, RowStep, Rows, Units};
@@ -212,7 +212,7 @@ fn fit_rows(
     } else if context.is_over() {
         BoundReport::absent("the time was up")
     } else if parameters.bound || from_bound {
-        rows.global_bound(parameters.rank, &errors, context.deadline)
+        bound_of_rows(rows, parameters.rank, &errors, context.deadline)
     } else {
         BoundReport::absent("not asked for")
     };

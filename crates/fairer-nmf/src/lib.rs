@@ -25,17 +25,16 @@
 pub mod audit;
 mod baseline;
 mod bound;
-mod buffer;
 mod criterion;
 mod data;
 mod dictionary;
 mod error;
 mod fit;
+mod kernel;
 mod model;
 mod number;
 mod random;
 pub mod rows;
-mod simd;
 mod statistics;
 mod stopping;
 pub mod synthetic;
@@ -64,6 +63,6 @@ pub use weights::{MinMaxStep, WeightRule, min_max_step};
 /// interface.
 #[doc(hidden)]
 pub mod measure {
-    pub use crate::simd::panel::{Packed, room, times};
+    pub use crate::kernel::panel::{Packed, room, times};
     pub use crate::update::nnls::{NnlsReport, Scratch, solve};
 }

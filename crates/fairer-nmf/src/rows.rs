@@ -5,19 +5,19 @@
 //! is asked through it, and the holder in memory; no algorithm does.
 
 mod memory;
+mod moments;
 pub(crate) mod pass;
 
 pub use memory::Element;
 pub(crate) use memory::Units;
+pub use moments::{Moments, Products};
 
-use crate::bound::BoundReport;
 use crate::dictionary::Dictionary;
 use crate::number::Number;
 use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
 use ndarray::{Array2, ArrayView2};
-use std::time::Instant;
 
 /// What a pass does with the rows of W before it forms the statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,14 +143,8 @@ pub trait Rows: Send + Sync {
     /// # Errors
     /// As [`Rows::pass`].
     fn representation(&self) -> Result<Representation>;
-    /// The lower bound on the worst loss for baselines in the holder's units; the search for its
-    /// weights ends at the deadline.
-    fn global_bound(
-        &self,
-        rank: usize,
-        baselines: &[f64],
-        deadline: Option<Instant>,
-    ) -> BoundReport;
+    /// The second statistic that adds over rows: what the bound asks for.
+    fn moments(&self) -> Box<dyn Moments + '_>;
 
     /// The same rows with a W of their own, not begun: for runs side by side.
     fn apart(&self) -> Box<dyn Rows + '_>;

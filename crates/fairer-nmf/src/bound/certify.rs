@@ -13,9 +13,9 @@
 //! (|ΔS| ≤ γ_{k+8}S entry by entry; S has no negative entries, so ‖ΔS‖ ≤ γ_{k+8}tr S), of Z (≤ γ_{q+1}tr Z) and
 //! of their sum (≤ 2u(tr S + tr Z + σ)). All together is δ below, and σ + δ takes the place of σ.
 
-use super::eigen::times;
 use super::search::Ritz;
-use super::tiles::{Lines, Tiles};
+use crate::kernel::eigen::times;
+use crate::kernel::tiles::{Lines, Tiles};
 
 /// Filters of the eigenvectors before the proof.
 const FILTERS: usize = 12;

@@ -10,8 +10,8 @@
 //! rises with the weights found (as in Dinkelbach's method for quotients). As the eigenvalues in V
 //! are at most those of the whole, the optimum here is an upper limit of the bound's.
 
-use super::eigen::{Eigen, symmetric, times, transposed_times};
 use super::root;
+use crate::kernel::eigen::{Eigen, symmetric, times, transposed_times};
 
 /// Smoothing at the first search and at the end, in units of squared relative error, and how it
 /// falls.

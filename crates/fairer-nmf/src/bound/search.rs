@@ -7,11 +7,10 @@
 //! for eigenvalue optimisation of Kangal, Meerbergen, Mengi and Michiels, 2018). Nothing here need
 //! be exact: any weights give a valid bound, and [`super::certify`] proves it.
 
-use super::eigen::{Dependent, Eigen, orthonormal, symmetric, times, transposed_times};
-use super::moments::Moments;
 use super::reduced::Reduced;
-use crate::Element;
+use crate::kernel::eigen::{Dependent, Eigen, orthonormal, symmetric, times, transposed_times};
 use crate::random::{Purpose, Stream};
+use crate::rows::Moments;
 use std::time::Instant;
 
 /// Rounds at the most, and the rise of t that is not worth another.
@@ -34,8 +33,8 @@ fn block(rank: usize, side: usize) -> usize {
 }
 
 /// The best weights found by the deadline.
-pub(super) fn search<T: Element>(
-    moments: &Moments<'_, '_, T>,
+pub(super) fn search(
+    moments: &dyn Moments,
     rank: usize,
     e: &[f64],
     deadline: Option<Instant>,

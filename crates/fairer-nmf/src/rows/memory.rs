@@ -3,8 +3,8 @@
 //! The one place where the number type of the data is chosen: behind the door nothing knows it, so
 //! the kernels are compiled once for f32 and once for f64, here.
 
-use super::{Representation, RowGroup, RowStart, RowStep, Rows, pass};
-use crate::bound::{self, BoundReport};
+use super::moments::InMemory;
+use super::{Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass};
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::number::Number;
@@ -13,7 +13,6 @@ use crate::statistics::Statistics;
 use crate::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The units that a holder sees the data in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +33,6 @@ pub trait Element: Number {
     /// W in this type.
     #[doc(hidden)]
     fn representation(found: Representation) -> Array2<Self>;
-    #[doc(hidden)]
-    fn global_bound(data: &GroupedData<'_, Self>, rank: usize, baselines: &[f64]) -> BoundReport;
 }
 
 macro_rules! element {
@@ -49,13 +46,6 @@ macro_rules! element {
                     Representation::$own(w) => w,
                     Representation::$other(w) => w.mapv(|v| Self::from_f64(v.to_f64())),
                 }
-            }
-            fn global_bound(
-                data: &GroupedData<'_, Self>,
-                rank: usize,
-                baselines: &[f64],
-            ) -> BoundReport {
-                bound::global_bound_generic(data, rank, baselines, None)
             }
         }
         impl From<Array2<$type>> for Representation {
@@ -166,13 +156,8 @@ where
         Ok(Representation::from(out))
     }
 
-    fn global_bound(
-        &self,
-        rank: usize,
-        baselines: &[f64],
-        deadline: Option<Instant>,
-    ) -> BoundReport {
-        bound::global_bound_generic(&self.data, rank, baselines, deadline)
+    fn moments(&self) -> Box<dyn Moments + '_> {
+        Box::new(InMemory::new(&self.data))
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {

@@ -9,13 +9,13 @@ mod sparse;
 mod tests;
 
 use super::RowStep;
-use crate::buffer::Buffer;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
+use crate::kernel::buffer::Buffer;
+use crate::kernel::panel::{Packed, room};
+use crate::kernel::products::{self, times};
+use crate::kernel::{LANES, fused, padded, vectorised};
 use crate::number::Number;
-use crate::simd::panel::{Packed, room};
-use crate::simd::products::{self, times};
-use crate::simd::{LANES, fused, padded, vectorised};
 use crate::statistics::Statistics;
 use crate::update::Scratch;
 use rayon::prelude::*;

@@ -8,7 +8,7 @@
 // Loops over lanes read like the formulas only with indices.
 #![allow(clippy::needless_range_loop)]
 
-use crate::simd::{fused, vectorised};
+use crate::kernel::{fused, vectorised};
 
 /// Sweeps at the most; what others cost is in docs/measurements.md.
 const MAX_SWEEPS: usize = 4;

@@ -2,8 +2,8 @@
 //!
 //! Never raises the objective ½⟨F, FG⟩ − ⟨C, F⟩ for G, C ≥ 0; zeros stay zero; not exact.
 
-use crate::simd::products::{pad_rows, room, times};
-use crate::simd::vectorised;
+use crate::kernel::products::{pad_rows, room, times};
+use crate::kernel::vectorised;
 
 /// Floor of the denominators: the f32 machine epsilon, as in the paper's published code.
 pub const DENOMINATOR_FLOOR: f64 = f32::EPSILON as f64;

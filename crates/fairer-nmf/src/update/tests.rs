@@ -92,7 +92,7 @@ fn every_body_of_the_inexact_updates_gives_the_same() {
         let (g, c) = problem(&numbers, k, r, n);
         for update in [Update::Mu, Update::Hals] {
             let results = std::cell::RefCell::new(Vec::new());
-            crate::simd::tests::at_every_level(|| {
+            crate::kernel::tests::at_every_level(|| {
                 let mut f = vec![0.5; k * r];
                 update.apply(&g, &c, &mut f, r, &mut Scratch::default());
                 results.borrow_mut().push(f);

@@ -1,7 +1,7 @@
 //! Dense panels: both products from a panel that is in cache.
 
+use crate::kernel::panel::{self, Packed, cross_places, cross_room};
 use crate::number::Number;
-use crate::simd::panel::{self, Packed, cross_places, cross_room};
 use ndarray::ArrayView2;
 
 /// Panels whose products are summed in the type of the data before they are added to the f64

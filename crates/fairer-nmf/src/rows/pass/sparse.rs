@@ -3,12 +3,12 @@
 //! X_bHᵀ is summed in the type of the data, which W is stored in anyway; the sums over rows, which
 //! may be many, in f64.
 //!
-//! Rows of C and W lie without gaps; see [`crate::simd::products`] for why whole vectors may be
+//! Rows of C and W lie without gaps; see [`crate::kernel::products`] for why whole vectors may be
 //! read and written all the same.
 
 use crate::data::{Csr, Indices};
+use crate::kernel::{LANES, Pack, fused, padded, settled, vectorised};
 use crate::number::Number;
-use crate::simd::{LANES, Pack, fused, padded, settled, vectorised};
 
 /// Vectors of a row that are kept in registers; longer rows take the general loop.
 const WIDEST: usize = 8;

@@ -2,8 +2,8 @@
 //! and its Cholesky factorisation, both at the speed of the panel kernel and with the same result
 //! for any number of threads.
 
-use crate::simd::panel::add_cross;
-use crate::simd::{LANES, fused, vectorised};
+use crate::kernel::panel::add_cross;
+use crate::kernel::{LANES, fused, vectorised};
 use rayon::prelude::*;
 
 /// Side of a tile: whole vectors, and whole blocks of the kernel.
@@ -13,7 +13,7 @@ const AREA: usize = TILE * TILE;
 /// Tiles (I, J) with I ≤ J, row after row; inside, eight columns after eight columns, of these row
 /// after row (the order of [`add_cross`]).
 #[derive(Clone)]
-pub(super) struct Tiles {
+pub(crate) struct Tiles {
     side: usize,
     /// Tiles along a side.
     count: usize,
@@ -21,7 +21,7 @@ pub(super) struct Tiles {
 }
 
 /// Lines cut into column blocks of one tile each: k×TILE numbers a block.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     blocks: Vec<Vec<f64>>,
 }
 

@@ -1,15 +1,15 @@
-//! What the bound asks of the rows, and the one place of the bound that touches them.
+//! What the bound asks of the rows: the second statistic that adds over them.
 //!
 //! With X̃_ℓ = X_ℓ/N_ℓ the bound sees the data through G_ℓ = X̃_ℓᵀX̃_ℓ alone: through VᵀG_ℓV and
 //! Σ w_ℓG_ℓV for a few columns V, and at the end through the whole of Σ w_ℓG_ℓ. All of these are sums
 //! over rows. Where there are fewer rows than features, the matrix of the inner products of the
 //! rows has the same spectrum and takes the place of the last.
 
-use super::eigen::{times, transposed_times};
-use super::tiles::{Lines, Tiles};
-use crate::Element;
 use crate::data::{GroupedData, Matrix};
-use crate::simd::{fused, vectorised};
+use crate::kernel::eigen::{times, transposed_times};
+use crate::kernel::tiles::{Lines, Tiles};
+use crate::kernel::{fused, vectorised};
+use crate::number::Number;
 use rayon::prelude::*;
 
 /// Pieces that the rows are cut into; fixed, so that sums come in the same order for any number of
@@ -23,8 +23,31 @@ const LINES: usize = 512;
 /// Numbers that the Gram matrices of all groups may have together to be kept.
 const KEPT_ENTRIES: usize = 1 << 26;
 
-/// The data as the bound sees it.
-pub(super) struct Moments<'a, 'd, T> {
+/// The data as the bound sees it, whoever holds them.
+pub trait Moments {
+    /// Number of groups.
+    fn groups(&self) -> usize;
+    /// Number of features n.
+    fn features(&self) -> usize;
+    /// min(m, n): the side of the smaller of the two matrices with the spectrum.
+    fn side(&self) -> usize;
+    /// Entries that one sum of the smaller matrix adds up.
+    fn summed(&self) -> usize;
+    /// What an entry of the data is good to, relative to itself.
+    fn rounding(&self) -> f64;
+    /// Multiplications that making and factorising the smaller matrix takes, and stored entries.
+    fn cost(&self) -> (f64, f64);
+    /// Makes what is worth keeping from one product to the next.
+    fn keep(&mut self);
+    /// VᵀG_ℓV of every group and Σ w_ℓG_ℓV, for V (n×p, row-major).
+    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products;
+    /// The smaller matrix with the spectrum of S(w) = Σ w_ℓG_ℓ, side×side, and columns near its
+    /// leading eigenvectors, from such columns V (n×p) of S(w).
+    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> (Vec<f64>, Vec<f64>);
+}
+
+/// The moments of data in memory.
+pub(super) struct InMemory<'a, 'd, T> {
     data: &'a GroupedData<'d, T>,
     /// The group of every row, and the row, in the order of the groups.
     rows: Vec<(usize, usize)>,
@@ -34,51 +57,19 @@ pub(super) struct Moments<'a, 'd, T> {
 }
 
 /// Sums over rows for columns V (n×p).
-pub(super) struct Products {
+pub struct Products {
     /// Σ w_ℓG_ℓV (n×p).
     pub image: Vec<f64>,
     /// VᵀG_ℓV (p×p) of every group.
     pub grams: Vec<Vec<f64>>,
 }
 
-impl<'a, 'd, T: Element> Moments<'a, 'd, T> {
+impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
     pub fn new(data: &'a GroupedData<'d, T>) -> Self {
         let groups = data.groups().iter().enumerate();
         let rows = groups.flat_map(|(l, g)| g.rows.iter().map(move |&row| (l, row))).collect();
         let inverse_norms = data.groups().iter().map(|g| 1.0 / g.norm()).collect();
-        let mut moments = Self { data, rows, inverse_norms, kept: None };
-        let n = data.features();
-        // A product by rows reads each row twice; with the matrices, each of them once.
-        let dense = matches!(data.matrix(), Matrix::Dense(_));
-        let worth = dense && moments.groups() * n < 2 * moments.rows.len();
-        if worth && moments.groups() * n * n <= KEPT_ENTRIES && moments.wide_side() {
-            let gram = |l: usize| {
-                let mut tiles = Tiles::zero(n);
-                let (mine, one) = (moments.rows_of(l), |_: usize| 1.0);
-                moments.add_features(mine, &one, &mut tiles);
-                tiles.to_dense()
-            };
-            moments.kept = Some((0..moments.groups()).map(gram).collect());
-        }
-        moments
-    }
-
-    pub fn groups(&self) -> usize {
-        self.inverse_norms.len()
-    }
-
-    pub fn features(&self) -> usize {
-        self.data.features()
-    }
-
-    /// min(m, n): the side of the smaller of the two matrices with the spectrum.
-    pub fn side(&self) -> usize {
-        self.rows.len().min(self.features())
-    }
-
-    /// Entries that one sum of the smaller matrix adds up.
-    pub fn summed(&self) -> usize {
-        self.rows.len().max(self.features())
+        Self { data, rows, inverse_norms, kept: None }
     }
 
     /// Whether the matrix of the features is the smaller one.
@@ -90,41 +81,6 @@ impl<'a, 'd, T: Element> Moments<'a, 'd, T> {
         let first = self.rows.partition_point(|&(l, _)| l < group);
         let end = self.rows.partition_point(|&(l, _)| l <= group);
         &self.rows[first..end]
-    }
-
-    /// Multiplications that making and factorising the smaller matrix takes, and stored entries.
-    pub fn cost(data: &GroupedData<'_, T>) -> (f64, f64) {
-        let rows: usize = data.groups().iter().map(|g| g.rows.len()).sum();
-        let (m, n) = (rows as f64, data.features() as f64);
-        let side = m.min(n);
-        let (entries, squares) = match data.matrix() {
-            Matrix::Dense(_) => (m * n, m * n * side),
-            Matrix::Sparse(_) => {
-                let mut columns = vec![0u32; if m < n { data.features() } else { 0 }];
-                let (mut stored, mut squares) = (0.0, 0.0);
-                for &row in data.groups().iter().flat_map(|g| &g.rows) {
-                    let mut here = 0.0;
-                    data.for_each_in_row(row, |j, _| {
-                        here += 1.0;
-                        columns.get_mut(j).into_iter().for_each(|c| *c += 1);
-                    });
-                    stored += here;
-                    squares += if m < n { 0.0 } else { here * here };
-                }
-                squares += columns.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>();
-                // Single entries here and there: some four times as slow as whole panels.
-                (stored, 4.0 * squares)
-            }
-        };
-        (squares / 2.0 + side.powi(3) / 6.0, entries)
-    }
-
-    /// VᵀG_ℓV of every group and Σ w_ℓG_ℓV, for V (n×p).
-    pub fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
-        match &self.kept {
-            Some(kept) => self.from_kept(kept, weights, v, p),
-            None => self.from_rows(weights, v, p),
-        }
     }
 
     fn from_kept(&self, kept: &[Vec<f64>], weights: &[f64], v: &[f64], p: usize) -> Products {
@@ -226,32 +182,6 @@ impl<'a, 'd, T: Element> Moments<'a, 'd, T> {
         panels.concat()
     }
 
-    /// The smaller matrix with the spectrum of S(w) = Σ w_ℓG_ℓ, side×side, and columns near its
-    /// leading eigenvectors, from such columns V (n×p) of S(w).
-    pub fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> (Vec<f64>, Vec<f64>) {
-        if !self.wide_side() {
-            let mut tiles = Tiles::zero(self.side());
-            self.add_samples(&|l| weights[l].sqrt(), &mut tiles);
-            return (tiles.to_dense(), self.coordinates(weights, v, p));
-        }
-        let n = self.features();
-        let sum = match &self.kept {
-            Some(kept) => {
-                let mut sum = vec![0.0; n * n];
-                for (gram, w) in kept.iter().zip(weights) {
-                    sum.iter_mut().zip(gram).for_each(|(s, g)| *s += w * g);
-                }
-                sum
-            }
-            None => {
-                let mut tiles = Tiles::zero(n);
-                self.add_features(&self.rows, &|l| weights[l].sqrt(), &mut tiles);
-                tiles.to_dense()
-            }
-        };
-        (sum, v.to_vec())
-    }
-
     /// Adds Σ s_ℓ²·x̃ᵀx̃ over rows.
     fn add_features(
         &self,
@@ -325,6 +255,101 @@ impl<'a, 'd, T: Element> Moments<'a, 'd, T> {
                 add_sparse(&lines, tiles);
             }
         }
+    }
+}
+
+impl<T: Number> Moments for InMemory<'_, '_, T> {
+    fn groups(&self) -> usize {
+        self.inverse_norms.len()
+    }
+
+    fn features(&self) -> usize {
+        self.data.features()
+    }
+
+    fn side(&self) -> usize {
+        self.rows.len().min(self.features())
+    }
+
+    fn summed(&self) -> usize {
+        self.rows.len().max(self.features())
+    }
+
+    fn rounding(&self) -> f64 {
+        T::ROUNDING
+    }
+
+    fn cost(&self) -> (f64, f64) {
+        let data = self.data;
+        let (m, n) = (self.rows.len() as f64, data.features() as f64);
+        let side = m.min(n);
+        let (entries, squares) = match data.matrix() {
+            Matrix::Dense(_) => (m * n, m * n * side),
+            Matrix::Sparse(_) => {
+                let mut columns = vec![0u32; if m < n { data.features() } else { 0 }];
+                let (mut stored, mut squares) = (0.0, 0.0);
+                for row in data.grouped_rows() {
+                    let mut here = 0.0;
+                    data.for_each_in_row(row, |j, _| {
+                        here += 1.0;
+                        columns.get_mut(j).into_iter().for_each(|c| *c += 1);
+                    });
+                    stored += here;
+                    squares += if m < n { 0.0 } else { here * here };
+                }
+                squares += columns.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>();
+                // Single entries here and there: some four times as slow as whole panels.
+                (stored, 4.0 * squares)
+            }
+        };
+        (squares / 2.0 + side.powi(3) / 6.0, entries)
+    }
+
+    fn keep(&mut self) {
+        let n = self.data.features();
+        // A product by rows reads each row twice; with the matrices, each of them once.
+        let dense = matches!(self.data.matrix(), Matrix::Dense(_));
+        let worth = dense && self.groups() * n < 2 * self.rows.len();
+        if worth && self.groups() * n * n <= KEPT_ENTRIES && self.wide_side() {
+            let gram = |l: usize| {
+                let mut tiles = Tiles::zero(n);
+                let (mine, one) = (self.rows_of(l), |_: usize| 1.0);
+                self.add_features(mine, &one, &mut tiles);
+                tiles.to_dense()
+            };
+            self.kept = Some((0..self.groups()).map(gram).collect());
+        }
+    }
+
+    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
+        match &self.kept {
+            Some(kept) => self.from_kept(kept, weights, v, p),
+            None => self.from_rows(weights, v, p),
+        }
+    }
+
+    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> (Vec<f64>, Vec<f64>) {
+        if !self.wide_side() {
+            let mut tiles = Tiles::zero(self.side());
+            self.add_samples(&|l| weights[l].sqrt(), &mut tiles);
+            return (tiles.to_dense(), self.coordinates(weights, v, p));
+        }
+        let n = self.features();
+        let sum = match &self.kept {
+            Some(kept) => {
+                let mut sum = vec![0.0; n * n];
+                for (gram, w) in kept.iter().zip(weights) {
+                    sum.iter_mut().zip(gram).for_each(|(s, g)| *s += w * g);
+                }
+                sum
+            }
+            None => {
+                let mut tiles = Tiles::zero(n);
+                self.add_features(&self.rows, &|l| weights[l].sqrt(), &mut tiles);
+                tiles.to_dense()
+            }
+        };
+        (sum, v.to_vec())
     }
 }
 

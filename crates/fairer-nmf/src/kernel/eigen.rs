@@ -5,12 +5,12 @@
 //! eigenvalue is good to some eps·‖A‖. Nothing of the bound's validity rests on them.
 
 use crate::dictionary::dot;
+use crate::kernel::{padded, products};
 use crate::random::{Purpose, Stream};
-use crate::simd::{padded, products};
 use rayon::prelude::*;
 
 /// A = U·diag(values)·Uᵀ.
-pub(super) struct Eigen {
+pub(crate) struct Eigen {
     /// Falling.
     pub values: Vec<f64>,
     /// U (n×n, row by row): eigenvectors as columns, in the order of the values.
@@ -18,7 +18,7 @@ pub(super) struct Eigen {
 }
 
 /// The eigen-decomposition of a symmetric n×n matrix.
-pub(super) fn symmetric(a: &[f64], n: usize) -> Eigen {
+pub(crate) fn symmetric(a: &[f64], n: usize) -> Eigen {
     let mut v = a.to_vec();
     let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
     tridiagonal(&mut v, n, &mut d, &mut e);
@@ -188,7 +188,7 @@ const ROWS: usize = 64;
 const WORTH_SHARING: usize = 1 << 20;
 
 /// A·B (k×r) for A (k×n) and B (n×r), row by row.
-pub(super) fn times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
+pub(crate) fn times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
     let k = a.len() / n;
     let mut packed = Vec::new();
     products::pad_rows(b, r, &mut packed);
@@ -208,7 +208,7 @@ pub(super) fn times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
 }
 
 /// AᵀB (n×r) for A (k×n) and B (k×r).
-pub(super) fn transposed_times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
+pub(crate) fn transposed_times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<f64> {
     let k = a.len() / n;
     let mut sums = vec![0.0; n * padded(r)];
     products::add_transposed_times(a, (k, n, n), b, r, &mut sums);
@@ -219,7 +219,7 @@ pub(super) fn transposed_times(a: &[f64], n: usize, b: &[f64], r: usize) -> Vec<
 
 /// What becomes of a column that depends on those before it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Dependent {
+pub(crate) enum Dependent {
     /// It is left out.
     Drop,
     /// A random direction takes its place.
@@ -231,7 +231,7 @@ const NOTHING: f64 = 1e-13;
 
 /// An orthonormal basis (k×q) of the columns of A (k×p), in their order, and q: Gram–Schmidt, each
 /// column twice. A basis has at most k columns.
-pub(super) fn orthonormal(a: &[f64], p: usize, dependent: Dependent) -> (Vec<f64>, usize) {
+pub(crate) fn orthonormal(a: &[f64], p: usize, dependent: Dependent) -> (Vec<f64>, usize) {
     let k = a.len() / p;
     let mut stream = Stream::new(1, Purpose::Spectral, 0);
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(p);

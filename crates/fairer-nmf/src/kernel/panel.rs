@@ -5,7 +5,7 @@
 //! library spends much of its time on when one factor is thin.
 
 use super::{settled, vectorised};
-use crate::buffer::Buffer;
+use crate::kernel::buffer::Buffer;
 use crate::number::Number;
 
 /// Rows that are taken through all blocks of H before the next ones.
@@ -421,7 +421,7 @@ mod tests {
 
     #[test]
     fn products_of_a_panel_equal_the_plain_sums_for_every_shape() {
-        crate::simd::tests::at_every_level(equal_the_plain_sums::<f32>);
-        crate::simd::tests::at_every_level(equal_the_plain_sums::<f64>);
+        crate::kernel::tests::at_every_level(equal_the_plain_sums::<f32>);
+        crate::kernel::tests::at_every_level(equal_the_plain_sums::<f64>);
     }
 }

@@ -1,6 +1,6 @@
-//! Runs a loop compiled for the widest vectors this machine has.
+//! The kernels: products, panels, tiles and vectors. Nothing here knows of groups or of factors.
 //!
-//! The crate is built for any x86-64 (or other) machine; the few loops that matter are compiled
+//! This file runs a loop compiled for the widest vectors that the machine has. The crate is built for any x86-64 (or other) machine; the few loops that matter are compiled
 //! three times from one body and chosen at run time.
 
 // Loops over lanes read like the formulas only with indices.
@@ -8,8 +8,11 @@
 
 use crate::number::Number;
 
+pub(crate) mod buffer;
+pub(crate) mod eigen;
 pub(crate) mod panel;
 pub(crate) mod products;
+pub(crate) mod tiles;
 
 /// Numbers of a vector: the f64 lanes of one AVX-512 register (two of AVX2).
 pub(crate) const LANES: usize = 8;
@@ -117,12 +120,12 @@ macro_rules! vectorised {
                 fn middle $(<$($($t: $bound,)*)? $(const $c: $ct),*>)? ($($arg: $ty),*) {
                     body ::<$($($($t,)*)? $($c,)*)? true, false> ($($arg),*)
                 }
-                match $crate::simd::level() {
+                match $crate::kernel::level() {
                     // SAFETY: `level` found the features (fma comes with avx512f).
-                    $crate::simd::Level::Wide => return unsafe { wide $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
+                    $crate::kernel::Level::Wide => return unsafe { wide $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
                     // SAFETY: as above.
-                    $crate::simd::Level::Middle => return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
-                    $crate::simd::Level::Base => {}
+                    $crate::kernel::Level::Middle => return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
+                    $crate::kernel::Level::Base => {}
                 }
             }
             body ::<$($($($t,)*)? $($c,)*)? { cfg!(target_arch = "aarch64") }, false> ($($arg),*)

@@ -1,0 +1,59 @@
+//! Checks and sums over all entries, in an order that does not depend on the number of threads.
+
+use super::{Group, GroupedData, Matrix};
+use crate::number::Number;
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Rows of one partial sum: fixed, so that sums do not depend on the number of threads.
+const ROWS_PER_SUM: usize = 4096;
+
+/// Σ f(row) in a fixed order for any number of threads.
+fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let parts: Vec<f64> =
+        rows.par_chunks(ROWS_PER_SUM).map(|chunk| chunk.iter().map(|&row| f(row)).sum()).collect();
+    parts.into_iter().sum()
+}
+
+/// ‖X_ℓ‖² of every group after scaling.
+pub(super) fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
+    let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
+    data.groups.iter().map(norm).collect()
+}
+
+/// Σ x² of every column, before scaling.
+pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
+    let rows: Vec<usize> = (0..data.rows()).collect();
+    rows.par_chunks(ROWS_PER_SUM)
+        .map(|chunk| {
+            let mut sums = vec![0.0; data.features()];
+            for &row in chunk {
+                data.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
+            }
+            sums
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+        .reduce(|mut total, part| {
+            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+            total
+        })
+        .unwrap_or_default()
+}
+
+pub(super) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
+    let rows: Vec<usize> = (0..matrix.rows()).collect();
+    let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
+        chunk.iter().find_map(|&row| {
+            let mut bad = None;
+            matrix.for_each_in_row(row, |column, x| {
+                let value = x.to_f64();
+                if !(value >= 0.0 && value.is_finite()) && bad.is_none() {
+                    bad = Some(Error::BadEntry { row, column, value });
+                }
+            });
+            bad
+        })
+    });
+    first_bad.map_or(Ok(()), Err)
+}
