@@ -71,6 +71,7 @@ fn evaluate_view<T: Element>(
 /// Ends of the bootstrap intervals: one array of low and high of the relative error and of the
 /// loss per group.
 #[pyfunction]
+#[pyo3(signature = (x, groups, components, representation, baselines, normalize, draws_level_seed, threads, listener=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn intervals<'py>(
     py: Python<'py>,
@@ -82,6 +83,7 @@ pub fn intervals<'py>(
     normalize: bool,
     draws_level_seed: (usize, f64, u64),
     threads: usize,
+    listener: Option<Py<PyAny>>,
 ) -> PyResult<Vec<[f64; 4]>> {
     let (draws, level, seed) = draws_level_seed;
     let groups = Groups::of(Some(groups));
@@ -105,7 +107,7 @@ pub fn intervals<'py>(
             let h = in_scaled_features(h, &data);
             audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
         };
-        let found = run(py, threads, None, task)?.map_err(to_python)?;
+        let found = run(py, threads, listener, task)?.map_err(to_python)?;
         let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);
         let ends = |g: &GroupIntervals| {
             [g.relative_error.low, g.relative_error.high, g.loss.low, g.loss.high]

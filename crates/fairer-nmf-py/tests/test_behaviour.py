@@ -14,7 +14,7 @@ import pytest
 from conftest import low_rank
 from sklearn.exceptions import ConvergenceWarning
 
-from fairer_nmf import FairerNMF, _core, _data, estimate_baseline
+from fairer_nmf import FairerNMF, _core, _data, audit, estimate_baseline, sweep
 
 # A tolerance that is never met.
 ENDLESS = {"method": "standard", "tol": 0.0, "max_iter": 1_000_000_000, "random_state": 0}
@@ -160,6 +160,20 @@ def test_verbose_shows_lines_without_tqdm(capfd, monkeypatch):
     FairerNMF(4, verbose=1, n_init=2, random_state=0).fit(X, sensitive_features=np.arange(300) % 3)
     lines = capfd.readouterr().err.splitlines()
     assert any(line.startswith("fit ") and "worst loss" in line for line in lines)
+
+
+@pytest.mark.parametrize("bar", [True, False])
+def test_audits_and_sweeps_show_progress(bar, capfd, monkeypatch):
+    if not bar:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    X = low_rank(300, 20, 6, noise=0.5)
+    groups = np.arange(300) % 3
+    audit(X, X[:4], sensitive_features=groups, draws=50, verbose=1)
+    shown = capfd.readouterr()
+    assert "baselines" in shown.err and "audit" in shown.err and shown.out == ""
+    sweep(X, [2, 3], sensitive_features=groups, methods=["standard"], trials=1, verbose=1)
+    shown = capfd.readouterr()
+    assert "sweep" in shown.err and "2" in shown.err and shown.out == ""
 
 
 def test_silence_is_the_default(capfd):

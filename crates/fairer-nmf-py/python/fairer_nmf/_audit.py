@@ -15,6 +15,7 @@ from fairer_nmf._align import aligned, index_of
 from fairer_nmf._frame import GroupTable
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._page import Pages, Subject
+from fairer_nmf._progress import listener
 from fairer_nmf._types import Normalize
 from fairer_nmf._warn import warn
 
@@ -162,6 +163,7 @@ def audit(
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = 0,
+    verbose: int = 0,
 ) -> Audit:
     """Measure what a dictionary costs each group.
 
@@ -199,6 +201,8 @@ def audit(
         Threads; None and -1 are all.
     random_state : int, RandomState, Generator or None, default=0
         The seed of the baseline and of the draws.
+    verbose : int, default=0
+        1 shows progress.
 
     Returns
     -------
@@ -250,7 +254,7 @@ def audit(
         "seed": _data.seed(random_state),
         "threads": _data.threads(n_jobs),
     }
-    with in_names_of(feature_names):
+    with listener(verbose, 0) as progress, in_names_of(feature_names):
         _, errors, runs = _core.estimate_baselines(
             X,
             groups,
@@ -261,6 +265,7 @@ def audit(
             settings["normalize"],
             settings["seed"],
             settings["threads"],
+            progress,
         )
     _warn_of_small_groups(groups, len(H))
     settings["baselines"] = errors
@@ -281,8 +286,9 @@ def audit(
     )
     draws = _data.count("draws", draws, least=0)
     if draws:
-        table[["relative_error_low", "relative_error_high", "loss_low", "loss_high"]] = (
-            _core.intervals(
+        ends = ["relative_error_low", "relative_error_high", "loss_low", "loss_high"]
+        with listener(verbose, draws) as progress:
+            table[ends] = _core.intervals(
                 X,
                 groups,
                 H,
@@ -291,8 +297,8 @@ def audit(
                 settings["normalize"],
                 (draws, _data.number("level", level), settings["seed"]),
                 settings["threads"],
+                progress,
             )
-        )
     result = Audit(table, representation, Subject(X, groups, H, W, settings))
     result._controls = groups.controls
     return result

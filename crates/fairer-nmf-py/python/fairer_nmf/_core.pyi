@@ -143,6 +143,7 @@ def intervals(
     normalize: bool,
     draws_level_seed: tuple[int, float, int],
     threads: int,
+    listener: _Listener = None,
 ) -> list[list[float]]: ...
 def report(
     x: Any,
