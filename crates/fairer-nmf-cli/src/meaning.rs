@@ -179,6 +179,8 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
         init: match solver.init {
             InitName::Auto => Init::Auto,
             InitName::Random => Init::Random,
+            InitName::Nndsvd => Init::Nndsvd,
+            InitName::Nndsvda => Init::Nndsvda,
         },
         start_weights: match solver.start_weights {
             StartWeightsName::Even => StartWeights::Even,

@@ -53,7 +53,11 @@ impl Settings {
             init: match self.init.as_str() {
                 "auto" => Init::Auto,
                 "random" => Init::Random,
-                other => return unknown("init", other, "'auto' or 'random'"),
+                "nndsvd" => Init::Nndsvd,
+                "nndsvda" => Init::Nndsvda,
+                other => {
+                    return unknown("init", other, "'auto', 'random', 'nndsvd' or 'nndsvda'");
+                }
             },
             start_weights: self.start_weights()?,
             n_init: self.n_init,

@@ -166,3 +166,10 @@ def test_the_package_comes_without_scikit_learn_until_it_is_asked_for():
         assert getattr(fairer_nmf, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'FairNMF'"):
         fairer_nmf.FairNMF
+
+
+def test_one_version_everywhere():
+    cargo = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    citation = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1]
+    assert fairer_nmf.__version__ == cargo == citation
+    assert f"## {cargo}" in (ROOT / "CHANGELOG.md").read_text()

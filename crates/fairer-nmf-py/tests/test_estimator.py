@@ -295,7 +295,7 @@ def test_pipeline_and_grid_search_without_routing(data):
         ({"method": "magic"}, ValueError, "method is 'magic': expected 'am', 'mu' or 'standard'"),
         ({"update": "hals"}, ValueError, "update is 'hals': expected 'auto' unless"),
         ({"method": "standard", "update": "x"}, ValueError, "update is 'x': expected"),
-        ({"init": "nndsvd"}, ValueError, "init is 'nndsvd'"),
+        ({"init": "custom"}, ValueError, "init is 'custom': expected 'auto', 'random', 'nndsvd'"),
         ({"baseline": "worst"}, ValueError, "baseline is 'worst'"),
         ({"baseline": [-1.0, 1.0, 1.0]}, ValueError, "must be finite and not negative"),
         ({"baseline_runs": 0}, ValueError, "baseline_runs is 0"),

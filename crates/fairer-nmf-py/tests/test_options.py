@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs/python.md").read_text()
 #: Whose parameters the table names; methods that take the options of another are not repeated.
 CALLABLES = [
     FairerNMF, FairerNMF.fit, FairerNMF.save, fairer_nmf.audit, fairer_nmf.sweep,
-    fairer_nmf.estimate_baseline, Sweep.smallest_rank, getattr(Audit, "report", Audit.to_html),
+    fairer_nmf.estimate_baseline, Sweep.smallest_rank, Audit.report,
 ]  # fmt: skip
 
 

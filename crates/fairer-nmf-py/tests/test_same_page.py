@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_program import pytestmark, run  # noqa: F401
+from test_program import run
 
 from fairer_nmf import FairerNMF, audit
 from fairer_nmf.datasets import make_synthetic_2

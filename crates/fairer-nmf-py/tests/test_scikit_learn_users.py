@@ -1,12 +1,16 @@
 """What users of scikit-learn's NMF look for."""
 
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import low_rank
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation, MiniBatchNMF
+from sklearn.decomposition._nmf import _initialize_nmf
 from sklearn.exceptions import ConvergenceWarning
 
 from fairer_nmf import FairerNMF, audit, estimate_baseline
@@ -135,3 +139,42 @@ def test_the_bound_can_be_switched_off(data):
     with_bound = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
     assert with_bound.global_bound_ is not None
     np.testing.assert_array_equal(without.components_, with_bound.components_)
+
+
+@pytest.mark.parametrize("init", ["nndsvd", "nndsvda"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_start_from_singular_vectors_is_scikit_learns(init, form):
+    """One step of HALS from it against scikit-learn's own start, with exact singular vectors."""
+    X = low_rank(80, 12, 5, noise=0.3)
+    X[X < np.quantile(X, 0.2)] = 0.0
+    U, S, V = np.linalg.svd(X, full_matrices=False)
+    W, H = np.zeros((80, 4)), np.zeros((4, 12))
+    for j in range(4):  # the published algorithm
+        pairs = [(np.maximum(s * U[:, j], 0), np.maximum(s * V[j], 0)) for s in (1, -1)]
+        u, v = max(pairs, key=lambda pair: np.linalg.norm(pair[0]) * np.linalg.norm(pair[1]))
+        size = np.sqrt(S[j] * np.linalg.norm(u) * np.linalg.norm(v))
+        W[:, j], H[j] = size * u / np.linalg.norm(u), size * v / np.linalg.norm(v)
+    theirs = _initialize_nmf(X, 4, init="nndsvd", random_state=0)
+    np.testing.assert_allclose(theirs[1], H, atol=1e-4)  # its singular vectors are randomised
+    if init == "nndsvda":
+        level = X.mean() / np.sqrt(np.sqrt((X**2).mean()))
+        W[W == 0], H[H == 0] = level, level
+    parameters = {"method": "standard", "random_state": 0, "tol": 0.0, "max_iter": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours = FairerNMF(4, init=init, **parameters).fit(form(X))
+        given = FairerNMF(4, **parameters).fit(form(X), W=W, H=H)
+    np.testing.assert_allclose(ours.components_, given.components_, rtol=1e-4, atol=1e-6)
+    # No seed, no restarts.
+    again = FairerNMF(4, init=init, n_init=1, method="standard", random_state=5).fit(X)
+    first = FairerNMF(4, init=init, n_init=4, method="standard", random_state=0).fit(X)
+    np.testing.assert_array_equal(again.components_, first.components_)
+    with pytest.raises(ValueError, match="rank is 13: a start by NNDSVD"):
+        FairerNMF(13, init=init, method="standard").fit(X)
+
+
+def test_zeros_that_multiplicative_updates_cannot_leave_are_remarked(data):
+    X, groups = data
+    for parameters in ({"method": "mu"}, {"method": "standard", "update": "mu"}):
+        with pytest.warns(UserWarning, match="cannot leave the zeros of init='nndsvd'.*'nndsvda'"):
+            FairerNMF(3, init="nndsvd", tol=1e-2, **parameters).fit(X, sensitive_features=groups)

@@ -6,6 +6,7 @@
 mod dictionary_step;
 mod iterate;
 mod measure;
+mod nndsvd;
 mod parameters;
 mod restarts;
 mod run;
@@ -119,7 +120,14 @@ pub fn fit<T: Element>(
     parameters: &Parameters,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    fit_with(data, parameters, None, observer)
+    match parameters.init.fill() {
+        Some(fill) => {
+            parameters.check()?;
+            let start = Start::nndsvd(data, parameters.rank, fill)?;
+            fit_with(data, parameters, Some(&start), observer)
+        }
+        None => fit_with(data, parameters, None, observer),
+    }
 }
 
 /// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.

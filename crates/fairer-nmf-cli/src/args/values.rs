@@ -99,6 +99,10 @@ pub(crate) enum InitName {
     Auto,
     /// Uniform random numbers, as in the paper
     Random,
+    /// The leading singular vectors; there is one run
+    Nndsvd,
+    /// The same, with small numbers in the place of zeros
+    Nndsvda,
 }
 
 /// `--start-weights`.

@@ -37,8 +37,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         paper, or standard NMF (which groups do not influence, but whose losses are reported).
     update : {"auto", "mu", "hals", "nnls"}, default="auto"
         The update of both factors when the method is "standard"; otherwise the method's own.
-    init : {"auto", "random"}, default="auto"
-        The start. `fit` also takes a start of your own as `W` and `H`.
+    init : {"auto", "random", "nndsvd", "nndsvda"}, default="auto"
+        The start. Those from singular vectors are not random: there is one run, whatever `n_init`
+        is. `fit` also takes a start of your own as `W` and `H`.
     start_weights : {"even", "bound"}, array-like or mapping, default="even"
         The weights of the groups that a run of the method "am" begins with: even, those of the
         lower bound (the mixture of groups that is hardest to serve), or one per group, in the
@@ -333,6 +334,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             sensitive_features, index, _data.count("max_groups", self.max_groups)
         )
         settings = self._settings(groups)
+        _meaning.warn_of_lasting_zeros(settings)
         if groups is None and settings["method"] in ("am", "mu"):
             _meaning.warn_of_no_groups(settings["method"], y)
         names = getattr(self, "feature_names_in_", None)

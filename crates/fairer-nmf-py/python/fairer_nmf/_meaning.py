@@ -46,6 +46,15 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     }
 
 
+def warn_of_lasting_zeros(settings: _core.Settings) -> None:
+    """Warn that multiplicative updates keep the zeros of a start, as scikit-learn does."""
+    if settings["init"] == "nndsvd" and "mu" in (settings["method"], settings["update"]):
+        warn(
+            "multiplicative updates cannot leave the zeros of init='nndsvd': "
+            "use 'nndsvda', which has none, or another method"
+        )
+
+
 def baseline_shares(model: _core.Model, groups: _data.Groups | None) -> list[float]:
     """Give the fit's baselines of groups, as shares of their norms, for a score on other data."""
     if groups is None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Method = Literal["am", "mu", "standard"]
 Update = Literal["auto", "mu", "hals", "nnls"]
-Init = Literal["auto", "random"]
+Init = Literal["auto", "random", "nndsvd", "nndsvda"]
 BaselineName = Literal["paper", "best", "zero"]
 PerGroup = Sequence[float] | NDArray[Any] | Mapping[Any, float]
 Normalize = Literal["features"] | None

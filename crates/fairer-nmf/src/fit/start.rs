@@ -18,6 +18,22 @@ pub enum Init {
     Auto,
     /// W and H uniform on [0, 1), as in the paper.
     Random,
+    /// From the leading singular vectors ([`Start::nndsvd`]): nothing is random, so there is one run
+    /// whatever the number of restarts. Zeros stay zero under multiplicative updates.
+    Nndsvd,
+    /// The same with small numbers in the place of zeros.
+    Nndsvda,
+}
+
+impl Init {
+    /// Of a start from singular vectors, whether zeros are filled.
+    pub(super) fn fill(self) -> Option<bool> {
+        match self {
+            Self::Auto | Self::Random => None,
+            Self::Nndsvd => Some(false),
+            Self::Nndsvda => Some(true),
+        }
+    }
 }
 
 /// A start given by the caller.
@@ -83,7 +99,8 @@ pub(super) fn make(
     seed: u64,
 ) -> Begin {
     match init {
-        Init::Random | Init::Auto => {
+        // A start from singular vectors is made once, before any run; what else runs begins at random.
+        Init::Random | Init::Auto | Init::Nndsvd | Init::Nndsvda => {
             rows.begin(rank, RowStart::Random { seed, restart: restart as u64 });
             let dictionary = random_dictionary(rank, rows.features(), restart, seed);
             Begin { dictionary, first: First::Pass(RowStep::Keep) }
