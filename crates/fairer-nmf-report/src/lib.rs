@@ -42,7 +42,10 @@ pub fn render_json(report: &Report) -> String {
 }
 
 /// What this build makes of a chart, in words.
-pub const CHART_FORMATS: &str = if cfg!(feature = "png") { "SVG and PNG" } else { "SVG" };
+pub const CHART_FORMATS: &str = match cfg!(feature = "png") {
+    true => "SVG and PNG",
+    false => "SVG; a build with `--features png` writes PNG too",
+};
 
 /// The files of a chart (SVG), each as its ending and its content: SVG, and PNG where this build has
 /// the feature `png`, sharp in print: a chart of 720 units is 2,160 pixels wide.

@@ -15,7 +15,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<String>,
 
-    /// Write the charts of the page into this folder, as SVG and PNG; made if it is not there
+    /// Write the charts of the page into this folder, as SVG and, in a build with `--features png`,
+    /// as PNG; made if it is not there
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub charts: Option<String>,
 

@@ -39,7 +39,8 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: String,
 
-    /// Write the charts of the page into this folder too, as SVG and PNG; made if it is not there
+    /// Write the charts of the page into this folder too, as SVG and, in a build with `--features
+    /// png`, as PNG; made if it is not there
     #[arg(long, value_name = "FOLDER")]
     charts: Option<String>,
 

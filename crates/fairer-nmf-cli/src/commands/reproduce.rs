@@ -13,9 +13,10 @@ use fairer_nmf_paper::{self as paper, Part, Settings};
 /// Run the paper's experiments and put the results beside the paper's
 ///
 /// Generates the synthetic data, carries Heart Disease, and reads 20 Newsgroups from --data.
-/// Writes results.csv, convergence.csv, the figures as SVG and PNG, and reproduction.html, which
-/// goes through the claims of the paper one by one (reproduction.md has its tables). What is
-/// finished is kept: the same command goes on where it was stopped.
+/// Writes results.csv, convergence.csv, the figures as SVG (in a build with `--features png` as PNG
+/// too), and reproduction.html, which goes through the claims of the paper one by one
+/// (reproduction.md has its tables). What is finished is kept: the same command goes on where it
+/// was stopped.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
