@@ -1,28 +1,21 @@
 //! The program `fairer-nmf`: from a data file to a fair factorisation, in one command.
 //!
-//! What was typed (`args`, `commands`) becomes what it means (`meaning`); `fairer-nmf-io` turns files
-//! into matrices, names and group labels; the library `fairer-nmf` does the work; `outcome` and
-//! `export` say what came out.
+//! The rooms, from the top: `commands`, one file each; `results`, what came out, for programs,
+//! terminal and page; `files`, what was asked to be written; `work`, what takes time; `meaning`, what
+//! the options mean to readers and library; `screen`, what people see while it runs; `args`, what
+//! can be typed. A room uses those after it only. `fairer-nmf-io` turns files into matrices, names
+//! and group labels; the library `fairer-nmf` does the mathematics.
 
 mod args;
-mod auditing;
 mod commands;
-mod export;
-mod features;
-mod fitting;
-mod load;
+mod files;
 mod meaning;
-mod outcome;
-mod outputs;
-mod pages;
-mod progress;
-mod publish;
-mod report;
-mod terminal;
+mod results;
+mod screen;
+mod work;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 /// Runs the program on the arguments of the process.
 ///
@@ -35,16 +28,9 @@ pub fn main() -> ExitCode {
 /// The same on other arguments, the first of which is the program's name: for a process that is
 /// not the program itself, such as Python's. Help and wrong options end the process at once.
 pub fn main_from(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let _ = ARGUMENTS.set(arguments.into_iter().collect());
+    args::keep_typed(arguments);
     match commands::run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => terminal::report(&failure),
+        Err(failure) => screen::report(&failure),
     }
-}
-
-static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
-
-/// What was typed, the program's name first.
-pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
-    ARGUMENTS.get().into_iter().flatten().cloned()
 }

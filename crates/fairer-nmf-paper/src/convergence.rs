@@ -11,9 +11,8 @@ use fairer_nmf_report::mean_and_sd;
 use super::kept::{self, Histories};
 use super::sets::{Part, SETS, Set};
 use super::trials::{observe, one_thread_each, papers_parameters, trial_baselines};
-use super::{Settings, Watch, put};
+use super::{CURVES, Settings, Watch, put};
 
-pub(super) const FILE: &str = "convergence.csv";
 const HEADER: &str = "dataset,rule,group,iteration,mean,sd,trials";
 pub(super) const ITERATIONS: usize = 1_000;
 pub(super) const RULES: [(&str, WeightRule); 2] =
@@ -44,7 +43,7 @@ pub(super) fn run(settings: &Settings<'_>, watch: &dyn Watch) -> Result<(), Fail
         if watch.stopped() {
             return Ok(());
         }
-        put(settings.out, FILE, text(&curves).as_bytes())?;
+        put(settings.out, CURVES, text(&curves).as_bytes())?;
         kept::clear(settings.out, set.key, trials);
     }
     Ok(())
@@ -133,7 +132,7 @@ fn text(curves: &[Curve]) -> String {
 
 /// The curves that the folder holds.
 pub(super) fn read(folder: &Path) -> Result<Vec<Curve>, Failure> {
-    let path = folder.join(FILE);
+    let path = folder.join(CURVES);
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(parse(&text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -78,6 +78,8 @@ pub struct Reproduction {
     pub page: PathBuf,
 }
 
+/// The curves of the convergence study.
+const CURVES: &str = "convergence.csv";
 /// The comparison with the paper, for people.
 const PAGE: &str = "reproduction.html";
 /// The same in tables.

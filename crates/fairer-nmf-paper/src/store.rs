@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use fairer_nmf_io::Failure;
 
+use super::put;
 use super::sets::{SETS, Set};
-use super::{convergence, put};
 
 pub(super) const RESULTS: &str = "results.csv";
 const HEADER: &str = "dataset,method,metric,group,rank,trial,value";
@@ -158,7 +158,7 @@ fn would_be_replaced(folder: &Path) -> std::io::Result<Option<String>> {
             |set: &Set| name.strip_prefix(set.key).is_some_and(|rest| rest.starts_with('-'));
         (name.ends_with(".svg") || name.ends_with(".png")) && SETS.iter().any(of_a_set)
     };
-    let ours = [RESULTS, convergence::FILE, super::PAGE, super::TABLES];
+    let ours = [RESULTS, super::CURVES, super::PAGE, super::TABLES];
     Ok(names.into_iter().find(|name| ours.contains(&name.as_str()) || figure(name)))
 }
 

@@ -1,7 +1,7 @@
 //! What can be typed: the options that several commands share.
 //!
-//! Nothing here decides anything; [`crate::meaning`] turns it into what the readers and the
-//! library understand.
+//! Nothing here decides anything; `meaning` turns it into what the readers and the library
+//! understand.
 
 mod data;
 mod fit;
@@ -15,3 +15,19 @@ pub(crate) use values::{
     BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
     PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, UpdateName,
 };
+
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+static TYPED: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps what was typed, for the command that a page shows.
+pub(crate) fn keep_typed(arguments: impl IntoIterator<Item = OsString>) {
+    // A process runs one command.
+    let _ = TYPED.set(arguments.into_iter().collect());
+}
+
+/// What was typed, the program's name first.
+pub(crate) fn typed() -> impl Iterator<Item = OsString> {
+    TYPED.get().into_iter().flatten().cloned()
+}

@@ -7,29 +7,21 @@ use fairer_nmf::audit::{
     Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
 use fairer_nmf::{
-    Element, GroupBaseline, GroupedData, Matrix, Method, Model, Parameters, estimate_baselines,
+    Element, GroupBaseline, GroupedData, Matrix, Method, Model, Progress, estimate_baselines,
     global_bound,
 };
+use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::library;
 use ndarray::Array2;
 
-use super::topics::load_model;
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
-use crate::auditing;
-use crate::export;
-use crate::features::load_for_model;
-use crate::fitting;
-use crate::load;
+use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
-use crate::outcome::{DataFacts, GroupOutcome, Outcome, Seconds};
-use crate::outputs;
-use crate::pages::{self, Pages};
-use crate::progress::{self, Bar, Deadline};
-use crate::report::{self, About};
-use crate::terminal;
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
-use fairer_nmf_io::{AnyMatrix, Components, Loaded, Scaling, check_rank};
+use crate::results::{
+    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, short_name, table,
+};
+use crate::screen::{Bar, Deadline, show, stopped};
+use crate::work::{Maker, load, load_for_model, load_model, unfinished, warnings};
 
 /// Measure what an existing dictionary costs each group
 #[derive(Debug, Args)]
@@ -92,17 +84,11 @@ impl Audited {
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.common.run);
     let given = &args.dictionary;
-    let (report, charts) = (args.common.report.as_deref(), args.common.charts.as_deref());
     let (baseline, components) = (&args.common.baseline, given.components.as_ref());
-    let mut read = load::files_read(&args.data, Some(&args.groups), Some(baseline), components)?;
+    let groups = Some(&args.groups);
+    let mut read = meaning::files_read(&args.data, groups, Some(baseline), components)?;
     read.extend(given.model.clone());
-    pages::check_distinct(&read, &[("--json", args.common.json.as_deref())], report, charts)?;
-    let pages = Pages::claim(report, charts, args.common.force)?;
-    let files = Files {
-        pages,
-        json: Output::claim_if("--json", args.common.json.as_deref(), args.common.force)?,
-    };
-
+    let files = Files::claim(&read, &Asked::of(&args.common))?;
     let (loaded, audited) = match (&given.model, &given.components) {
         (Some(path), _) => of_model(args, path, &bar)?,
         (None, Some(path)) => of_components(args, path, &bar)?,
@@ -129,7 +115,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path)?;
     found.note().iter().for_each(|note| bar.note(note));
-    let mut loaded = load::load(&args.data, Some(&args.groups), bar)?;
+    let mut loaded = load(&args.data, Some(&args.groups), bar)?;
     let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
     if turned {
         bar.note(&format!("{path} has one row a feature: it was turned around"));
@@ -161,18 +147,19 @@ fn measure<T: Element>(
         check_rank(&data, rank, "the rank of the dictionary")?;
     }
     let fitted = audited.model.as_ref().map(|m| &m.parameters);
-    let trade_off = files.json.is_some() || files.pages.are_wanted();
-    let options =
-        auditing::options(&args.common.audit, fitted, trade_off, args.common.solver.seed)?;
-    files.reserve(data.groups().len())?;
+    let trade_off = files.want_json() || files.want_pages();
+    let seed = args.common.solver.seed;
+    let options = meaning::audit_options(&args.common.audit, fitted, trade_off, seed)?;
+    files.reserve(0, (1 << 20) + data.groups().len() * 2048)?;
 
     let start = Instant::now();
-    let parameters = parameters(args, &data, rank)?;
+    let method = Method::Standard { update: meaning::update(args.common.solver.update) };
+    let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
     bar.next_fit("", &parameters.stopping);
-    let (wanted, seed) = (&parameters.baseline, parameters.seed);
+    let wanted = &parameters.baseline;
     bar.limit(args.common.solver.time_limit);
     let deadline = Deadline::new(args.common.solver.time_limit);
-    let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
+    let observer = |p: &Progress<'_>| deadline.observe(p, bar);
     let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
     if deadline.passed() {
         return Err(Failure::failed(
@@ -181,8 +168,8 @@ fn measure<T: Element>(
     }
     let baseline_time = start.elapsed().as_secs_f64();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-    let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
-    let peers = match args.common.no_compare || progress::stopped() {
+    let observer = |p: &Progress<'_>| bar.observe(p);
+    let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
         false => {
             let update = meaning::update(args.common.solver.update);
@@ -194,9 +181,7 @@ fn measure<T: Element>(
             fit_peers(&data, plan, &parameters, &errors, &observer)?
         }
     };
-    if progress::stopped() {
-        return fitting::stopped(&[]);
-    }
+    end_if_stopped()?;
 
     bar.stage("auditing");
     let start = Instant::now();
@@ -213,54 +198,32 @@ fn measure<T: Element>(
     let mut outcome = outcome(args, audited, loaded, &data, &found, &baselines);
     outcome.seconds = seconds;
     outcome.seed = seed;
-    outcome.warnings = auditing::warnings(&found);
+    outcome.warnings = warnings(&found);
     outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;
-    outcome.notes.iter().for_each(|note| bar.note(note));
-    if !args.common.run.quiet && !files.to_stdout() {
-        terminal::print(&export::table(&outcome))?;
-    }
-    outcome.warnings.iter().for_each(|warning| bar.warn(warning));
+    let shown = !args.common.run.quiet && !files.to_stdout();
+    show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
     // Behind --json, --report and --charts alike.
     if trade_off {
         let about = About {
-            title: format!("{} by group", report::short_name(loaded.dataset.path())),
+            title: format!("{} by group", short_name(loaded.dataset.path())),
             features: &loaded.dataset.features,
-            normalize: outcome.data.normalize,
+            normalize: outcome.data.normalize.name(),
             seed,
             min_group_size: args.common.audit.min_group_size,
             notes: loaded.dataset.notes.clone(),
-            warnings: (outcome.explains_little().into_iter())
-                .chain(auditing::unfinished(&found))
-                .collect(),
-            ..report::about()
+            warnings: (outcome.explains_little().into_iter()).chain(unfinished(&found)).collect(),
+            ..about()
         };
         let fitted = audited.model.as_ref().map(|model| (model, None));
         let bound = outcome.global_bound;
         let report = library::report(about, &data, &found, &baselines, fitted, bound);
         outcome.report = Some(report);
     }
-    let written = files.write(&outcome)?;
-    if progress::stopped() {
-        return fitting::stopped(&written);
-    }
-    if !written.is_empty() {
-        bar.note(&format!("wrote {}", written.join(", ")));
-    }
+    files.write_json(|| outcome.to_json())?;
+    outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
+    bar.wrote(&files.finish()?);
     Ok(())
-}
-
-fn parameters<T: Element>(
-    args: &AuditArgs,
-    data: &GroupedData<'_, T>,
-    rank: usize,
-) -> Result<Parameters, Failure> {
-    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    let method = Method::Standard { update: meaning::update(args.common.solver.update) };
-    Ok(Parameters {
-        baseline: meaning::baseline(&args.common.baseline, &names)?,
-        ..meaning::parameters(rank, method, &args.common.solver)
-    })
 }
 
 fn outcome<T: Element>(
@@ -292,10 +255,10 @@ fn outcome<T: Element>(
     let bound = global_bound(data, audit.rank, &errors);
     let model = audited.model.as_ref();
     Outcome {
-        method: audited.method().map_or("given", |method| method.name()).to_owned(),
+        method: Maker::of(audited.method()),
         rank: audit.rank,
         seed: 0,
-        status: model.map_or("given", |m| m.status.name()).to_owned(),
+        status: model.map(|m| m.status),
         iterations: model.map_or(0, Model::iterations),
         seconds: Seconds::default(),
         worst_loss: audit.worst_loss,
@@ -308,11 +271,7 @@ fn outcome<T: Element>(
             rows: data.rows(),
             features: data.features(),
             precision: T::NAME,
-            normalize: match audited.scaling {
-                Scaling::Given(_) => "model",
-                Scaling::UnitFeatures => "features",
-                Scaling::AsTheyAre => "none",
-            },
+            normalize: Normalized::of(&audited.scaling),
         },
         warnings: Vec::new(),
         notes: loaded.dataset.notes.clone(),
@@ -323,32 +282,5 @@ fn outcome<T: Element>(
         min_group_size: 0,
         version: env!("CARGO_PKG_VERSION"),
         baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
-    }
-}
-
-/// The files that were asked for.
-struct Files {
-    json: Option<Output>,
-    pages: Pages,
-}
-
-impl Files {
-    /// Whether standard output is taken, so that the table has to go.
-    fn to_stdout(&self) -> bool {
-        self.pages.to_stdout() || self.json.as_ref().is_some_and(Output::is_stdout)
-    }
-
-    fn reserve(&mut self, groups: usize) -> Result<(), Failure> {
-        self.json.as_mut().map_or(Ok(()), |json| json.reserve((1 << 20) + groups * 2048))?;
-        self.pages.reserve()
-    }
-
-    fn write(self, outcome: &Outcome) -> Result<Vec<String>, Failure> {
-        let json = outputs::write_json(self.json, || outcome.to_json())?;
-        let mut written: Vec<String> = json.into_iter().collect();
-        if let Some(report) = &outcome.report {
-            written.extend(self.pages.write(report)?);
-        }
-        Ok(written)
     }
 }

@@ -7,19 +7,15 @@ use std::time::Instant;
 use clap::Args;
 use fairer_nmf::{Method, Parameters, Update};
 
-use super::{Plan, fit};
+use fairer_nmf_io::{
+    AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
+};
+
 use crate::args::{AuditArgs, RunArgs};
-use crate::export;
-use crate::fitting::{self, fit_and_compare};
-use crate::outputs;
-use crate::pages::Pages;
-use crate::progress::{self, Bar, Deadline};
-use crate::report::{self, About};
-use crate::terminal::{self, STRONG, styled};
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
-use fairer_nmf_io::{self as input, Missing, Precision, ReadOptions};
-use fairer_nmf_io::{AnyMatrix, Loaded, Scaling};
+use crate::files::{Asked, Files, end_if_stopped};
+use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table};
+use crate::screen::{Bar, Deadline, STRONG, print, show, styled};
+use crate::work::{Plan, fit_and_compare};
 
 /// See it work on embedded data: heart disease patients by sex, rank 5
 ///
@@ -77,15 +73,17 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             "{page} is not of an earlier demo and would be replaced: give another folder with --out, or --force to replace it"
         )));
     }
-    let charts = ("--charts", args.charts.as_deref());
-    let outputs = [("--out", Some(page.as_str())), charts, ("--json", args.json.as_deref())];
-    fairer_nmf_io::check_distinct(&[], &outputs)?;
-    let mut pages =
-        Pages::claim_as("--out", Some(&page), args.force || is_own, charts.1, args.force)?;
-    pages.reserve()?;
-    let mut json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
-    json.as_mut().map_or(Ok(()), |json| json.reserve(1 << 20))?;
-    let quiet = args.run.quiet || json.as_ref().is_some_and(Output::is_stdout);
+    let asked = Asked {
+        model: None,
+        json: args.json.as_deref(),
+        page: ("--out", Some(&page)),
+        charts: args.charts.as_deref(),
+        force: args.force,
+        replace_page: is_own,
+    };
+    let mut files = Files::claim(&[], &asked)?;
+    files.reserve(0, 1 << 20)?;
+    let quiet = args.run.quiet || files.to_stdout();
 
     let start = Instant::now();
     let options = ReadOptions {
@@ -94,7 +92,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         missing: Missing::DropRows,
         ..ReadOptions::default()
     };
-    let dataset = input::read_csv(NAME, TABLE, &options)?;
+    let dataset = read_csv(NAME, TABLE, &options)?;
     let loaded = Loaded::new(dataset, Precision::Stored, start.elapsed().as_secs_f64());
     let AnyMatrix::F64(matrix) = loaded.matrix()? else {
         return Err(Failure::failed("the embedded table is not f64"));
@@ -104,45 +102,37 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let mut compared = fit_and_compare(&data, &parameters, Some(Update::Hals), &bar)?;
     bar.finish();
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
-    let mut outcome = fit::outcome(&compared, true, &loaded, &data);
+    let mut outcome = of_fit(&compared, true, &loaded, &data);
     outcome.notes = loaded.dataset.notes.clone();
     outcome.warnings = compared.warnings();
-    if progress::stopped() {
-        return fitting::stopped(&[]);
-    }
+    end_if_stopped()?;
 
-    if !quiet {
-        terminal::print(&introduction())?;
-        terminal::print(&export::table(&outcome))?;
-    }
-    outcome.warnings.iter().for_each(|warning| bar.warn(warning));
+    let shown = (!quiet).then(|| introduction() + &table(&outcome));
+    show(&bar, &[], shown, &outcome.warnings)?;
     let about = About {
         title: title(),
         features: &loaded.dataset.features,
         notes: vec![LABELS.to_owned()],
-        ..report::about()
+        ..about()
     };
-    fit::audit(about, &data, compared, &mut outcome, &AuditArgs::standard(), &bar)?;
-    let sweep = Plan {
+    audit_fit(about, &data, compared, &mut outcome, &AuditArgs::standard(), &bar)?;
+    let plan = Plan {
         ranks: (1..=8).collect(),
         trials: 3,
         methods: vec![Method::standard(), Method::am()],
         baseline: parameters.baseline.clone(),
         parameters,
     };
-    let sweep = sweep.run(&data, None, outcome.baseline_runs, &Deadline::new(None), &bar)?;
+    let records = plan.run(&data, &Deadline::new(None), &bar)?;
     bar.finish();
-    let mut written = Vec::new();
     if let Some(report) = &mut outcome.report {
-        report.ranks = Some(report::ranks(&sweep));
-        written = pages.write(report)?;
+        report.ranks = Some(ranks(&Sweep::of(&plan, records, outcome.baseline_runs)));
+        files.write_pages(report)?;
     }
-    written.extend(outputs::write_json(json, || outcome.to_json())?);
-    if progress::stopped() {
-        return fitting::stopped(&written);
-    }
+    files.write_json(|| outcome.to_json())?;
+    files.finish()?;
     if !quiet {
-        terminal::print(&format!(
+        print(&format!(
             "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
         ))?;
     }

@@ -1,18 +1,16 @@
 //! `inspect`: what a data file holds, and what a fit would refuse, before any long run.
 
 use clap::Args;
+use fairer_nmf_io::{
+    self as input, Dataset, DenseView, Failure, InputError, Matrix, Missing, Output, ReadOptions,
+    check_distinct, group_sizes,
+};
 use serde::Serialize;
 
 use crate::args::{DataArgs, GroupArgs, RunArgs};
-use crate::load;
 use crate::meaning;
-use crate::outcome;
-use crate::progress::Bar;
-use crate::terminal::{self, BAD, GOOD, PLAIN, STRONG, Table, counted, styled};
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
-use fairer_nmf_io::group_sizes;
-use fairer_nmf_io::{self as input, Dataset, DenseView, InputError, Matrix, Missing, ReadOptions};
+use crate::results::json;
+use crate::screen::{BAD, Bar, GOOD, PLAIN, STRONG, Table, counted, print, printable, styled};
 
 /// Look at a data file: shape, density, groups, and what a fit would refuse and why
 #[derive(Debug, Args)]
@@ -83,9 +81,9 @@ const MOST_LOOKS: usize = 20;
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
-    let read = load::files_read(&args.data, Some(&args.groups), None, None)?;
-    fairer_nmf_io::check_distinct(&read, &[("--json", args.json.as_deref())])?;
-    let json = Output::claim_if("--json", args.json.as_deref(), args.force)?;
+    let read = meaning::files_read(&args.data, Some(&args.groups), None, None)?;
+    check_distinct(&read, &[("--json", args.json.as_deref())])?;
+    let output = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
     let (dataset, problems) = read_leniently(&args.data.data, options)?;
@@ -93,12 +91,10 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);
     let findings = findings(&dataset, problems, rank);
     bar.finish();
-    let to_stdout = json.as_ref().is_some_and(Output::is_stdout);
-    if let Some(json) = json {
-        json.write(&outcome::json(&findings))?;
-    }
+    let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
+    output.map_or(Ok(()), |output| output.write(&json(&findings)))?;
     if !args.run.quiet && !to_stdout {
-        terminal::print(&text(&findings))?;
+        print(&text(&findings))?;
     }
     match findings.problems.len() {
         0 => Ok(()),
@@ -280,7 +276,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
 }
 
 fn text(findings: &Findings) -> String {
-    let mut text = format!("{}\n", styled(STRONG, &terminal::printable(&findings.path)));
+    let mut text = format!("{}\n", styled(STRONG, &printable(&findings.path)));
     text += &format!(
         "{}, {}, {}; {:.1} % of the entries are not zero\n",
         counted(findings.rows, "row"),
@@ -304,7 +300,7 @@ fn text(findings: &Findings) -> String {
         text += &format!("\n{}", table.render());
     }
     for note in &findings.notes {
-        text += &format!("\nNote: {}", terminal::printable(note));
+        text += &format!("\nNote: {}", printable(note));
     }
     if !findings.notes.is_empty() {
         text.push('\n');
@@ -314,7 +310,7 @@ fn text(findings: &Findings) -> String {
         problems => {
             text += &format!("\n{}\n", styled(BAD, "A fit with these options would be refused:"));
             for problem in problems {
-                text += &format!("  - {}\n", terminal::printable(problem));
+                text += &format!("  - {}\n", printable(problem));
             }
         }
     }

@@ -13,12 +13,10 @@ mod sweep;
 mod topics;
 mod transform;
 
-pub(crate) use sweep::{Plan, Record, Sweep};
-
 use clap::{Parser, Subcommand};
 
-use crate::args::RunArgs;
-use crate::progress;
+use crate::args::{RunArgs, typed};
+use crate::screen::listen;
 use fairer_nmf_io::Failure;
 
 /// Group-fair non-negative matrix factorisation, from a data file in one command.
@@ -59,8 +57,8 @@ enum Command {
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> Result<(), Failure> {
-    let cli = Cli::parse_from(crate::arguments());
-    progress::listen()?;
+    let cli = Cli::parse_from(typed());
+    listen()?;
     match cli.command {
         Command::Demo(args) => on_threads(&args.run, || demo::run(&args)),
         Command::Fit(args) => on_threads(&args.common.run, || fit::run(&args)),

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-
-use crate::args::RunArgs;
-use crate::progress::Bar;
-use crate::terminal;
 use fairer_nmf_io::Failure;
 use fairer_nmf_paper::{self as paper, Part, Settings};
+
+use crate::args::RunArgs;
+use crate::screen::{Bar, print};
 
 /// Run the paper's experiments and put the results beside the paper's
 ///
@@ -113,8 +112,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     bar.finish();
     let done = done?;
     if !args.run.quiet {
-        terminal::print(&done.summary)?;
-        terminal::print(&format!("\nThe whole comparison: {}\n", done.page.display()))?;
+        print(&done.summary)?;
+        print(&format!("\nThe whole comparison: {}\n", done.page.display()))?;
     }
     Ok(())
 }

@@ -2,14 +2,14 @@
 
 use clap::Args;
 use fairer_nmf::Model;
+use fairer_nmf_io::{Failure, Output, check_distinct};
 use ndarray::ArrayView1;
 use serde::Serialize;
 
 use crate::args::RunArgs;
-use crate::outcome;
-use crate::terminal::{self, PLAIN, STRONG, Table, styled};
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
+use crate::results::json;
+use crate::screen::{FAINT, PLAIN, STRONG, Table, print, styled};
+use crate::work::load_model;
 
 /// Show the strongest features of every topic of a model
 #[derive(Debug, Args)]
@@ -73,13 +73,13 @@ pub(crate) fn strongest(model: &Model, top: usize) -> Vec<Topic> {
 
 pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
     let read = [args.model.clone()];
-    fairer_nmf_io::check_distinct(&read, &[("--json", args.json.as_deref())])?;
+    check_distinct(&read, &[("--json", args.json.as_deref())])?;
     let model = load_model(&args.model)?;
     let topics = strongest(&model, args.top as usize);
     if let Some(path) = &args.json {
         let output = Output::claim("--json", path, args.force)?;
         let stdout = output.is_stdout();
-        output.write(&outcome::json(&topics))?;
+        output.write(&json(&topics))?;
         if stdout {
             return Ok(());
         }
@@ -98,10 +98,7 @@ pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
             let bar = "█".repeat((share * 20.0).round() as usize);
             let cells = [format!("  {}", feature.name), format!("{share:.3}")];
             table.styled_row(
-                cells
-                    .map(|cell| (cell, PLAIN))
-                    .into_iter()
-                    .chain([(format!("{bar:<20}"), terminal::FAINT)]),
+                cells.map(|cell| (cell, PLAIN)).into_iter().chain([(format!("{bar:<20}"), FAINT)]),
             );
         }
         if topic.features.is_empty() {
@@ -110,15 +107,5 @@ pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
         text += &table.render();
         text.push('\n');
     }
-    terminal::print(&text)
-}
-
-/// Reads a model file, or says what is wrong with it.
-pub(crate) fn load_model(path: &str) -> Result<Model, Failure> {
-    Model::load(path).map_err(|error| match error {
-        fairer_nmf::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            Failure::wrong(format!("{path} does not exist: check the spelling and the folder"))
-        }
-        other => other.into(),
-    })
+    print(&text)
 }

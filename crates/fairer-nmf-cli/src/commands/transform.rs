@@ -4,17 +4,13 @@ use clap::Args;
 use fairer_nmf::{Element, Error, Matrix, Model};
 use ndarray::{Array2, s};
 
-use super::topics::load_model;
+use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Output, check_distinct};
+
 use crate::args::{DataArgs, RunArgs};
-use crate::export::{self, Kind};
-use crate::features::load_for_model;
-use crate::fitting;
-use crate::load;
-use crate::progress::Bar;
-use crate::terminal::counted;
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
-use fairer_nmf_io::{AnyMatrix, Loaded};
+use crate::files::{Kind, end_if_stopped, npy, write_csv};
+use crate::meaning;
+use crate::screen::{Bar, counted};
+use crate::work::{load_for_model, load_model};
 
 /// Give every row of a data file its coordinates in a model's dictionary
 #[derive(Debug, Args)]
@@ -53,9 +49,9 @@ pub(crate) struct TransformArgs {
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.run);
     let kind = Kind::of(&args.output)?;
-    let mut read = load::files_read(&args.data, None, None, None)?;
+    let mut read = meaning::files_read(&args.data, None, None, None)?;
     read.push(args.model.clone());
-    fairer_nmf_io::check_distinct(&read, &[("--output", Some(&args.output))])?;
+    check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;
     let model = load_model(&args.model)?;
     let loaded = load_for_model(&model, &args.model, &args.data, None, &bar)?;
@@ -91,16 +87,16 @@ fn representation<'a, T: Element>(
     let mut w = Array2::from_elem((rows, model.rank()), T::default());
     for start in (0..rows).step_by(CHUNK) {
         bar.counted("solving, rows", start, rows);
-        fitting::stopped(&[])?;
+        end_if_stopped()?;
         let chunk = start..rows.min(start + CHUNK);
         let matrix = typed(loaded.rows(chunk.clone())?).expect("all rows have one number type");
         let found = model.transform(matrix).map_err(|e| loaded.explain(further_on(e, start)))?;
         w.slice_mut(s![chunk, ..]).assign(&found);
     }
-    fitting::stopped(&[])?;
+    end_if_stopped()?;
     Ok(match kind {
-        Kind::Csv => export::write_csv(w.view()),
-        Kind::Npy => export::npy(w.view()),
+        Kind::Csv => write_csv(w.view()),
+        Kind::Npy => npy(w.view()),
     })
 }
 

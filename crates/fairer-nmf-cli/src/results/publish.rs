@@ -5,20 +5,21 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use fairer_nmf_report::mentions;
+use serde::Serialize;
 
-use crate::commands::Sweep;
-use crate::outcome::Outcome;
-
-/// For serde: a count that is not worth a field.
-pub(crate) fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
+use super::outcome::Outcome;
+use super::sweep::Sweep;
 
 impl Outcome {
+    /// As JSON without groups that are too small; numbers that are not finite become `null`.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        json(&*self.published())
+    }
+
     /// As it may be published. Numbers over all groups are gone, and so are norms and absolute
     /// baselines: with scaled features the squared norms add up to the number of features. The
     /// worst loss is that of the groups that are left.
-    pub(crate) fn published(&self) -> Cow<'_, Self> {
+    fn published(&self) -> Cow<'_, Self> {
         let small = self.groups.iter().filter(|g| g.rows < self.min_group_size);
         let hidden: HashSet<&str> = small.map(|g| g.name.as_str()).collect();
         if hidden.is_empty() {
@@ -44,8 +45,13 @@ impl Outcome {
 }
 
 impl Sweep {
-    /// As it may be published; see [`Outcome::published`].
-    pub(crate) fn published(&self) -> Cow<'_, Self> {
+    /// As JSON without groups that are too small.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        json(&*self.published())
+    }
+
+    /// As it may be published; see [`Outcome`].
+    fn published(&self) -> Cow<'_, Self> {
         let small = self.records.iter().filter(|r| r.rows < self.min_group_size);
         let hidden: HashSet<&str> = small.map(|r| r.group.as_str()).collect();
         if hidden.is_empty() {
@@ -66,4 +72,12 @@ impl Sweep {
 
 fn names_none(text: &str, hidden: &HashSet<&str>) -> bool {
     !hidden.iter().any(|name| mentions(text, name))
+}
+
+/// Any of our results as indented JSON with a line end.
+pub(crate) fn json(value: &impl Serialize) -> Vec<u8> {
+    // Serialising fails only for maps with odd keys or failing writers; we have neither.
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
 }

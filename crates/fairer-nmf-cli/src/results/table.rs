@@ -1,8 +1,11 @@
 //! A fit or an audit as a table for people.
 
-use crate::outcome::{GroupOutcome, Outcome};
-use crate::terminal::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
-use fairer_nmf_report::library::{method_title, p_value};
+use fairer_nmf::Status;
+use fairer_nmf_report::library::p_value;
+
+use super::outcome::{GroupOutcome, Outcome};
+use crate::screen::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
+use crate::work::Maker;
 
 /// Changes below this are rounding and stopping, not gains and losses: as R-Error.
 const NOTICEABLE: f64 = 5e-5;
@@ -26,17 +29,13 @@ pub(crate) fn table(outcome: &Outcome) -> String {
 
 fn heading(outcome: &Outcome) -> String {
     let data = &outcome.data;
-    let title = styled(STRONG, method_title(&outcome.method));
+    let title = styled(STRONG, outcome.method.title());
     let what = dimensions(data.rows, data.features, outcome.groups.len());
-    let status = match outcome.status.as_str() {
-        "given" => String::new(),
-        "converged" => format!(", converged after {}", counted(outcome.iterations, "iteration")),
-        other => format!(
-            ", {} after {}",
-            other.replace('-', " "),
-            counted(outcome.iterations, "iteration")
-        ),
+    let status = |status: Status| {
+        let how = status.name().replace('-', " ");
+        format!(", {how} after {}", counted(outcome.iterations, "iteration"))
     };
+    let status = outcome.status.map_or_else(String::new, status);
     let seconds = outcome.seconds;
     let time = format!(
         "read {}, baselines {}, {} {}",
@@ -53,8 +52,8 @@ fn heading(outcome: &Outcome) -> String {
 }
 
 fn group_table(outcome: &Outcome) -> String {
-    let compared =
-        outcome.method != "standard" && outcome.groups.iter().any(|g| g.standard_loss.is_some());
+    let compared = outcome.method != Maker::Standard
+        && outcome.groups.iter().any(|g| g.standard_loss.is_some());
     let mut header = vec!["group", "rows", "R-Error", "R-Loss", "baseline"];
     if compared {
         header.extend(["standard R-Loss", "change"]);
@@ -142,7 +141,7 @@ fn change_style(change: f64) -> anstyle::Style {
 
 /// Who gains and who pays when standard NMF is given up for this dictionary.
 fn better_and_worse(outcome: &Outcome) -> String {
-    if outcome.method == "standard" || outcome.groups.iter().any(|g| g.change().is_none()) {
+    if outcome.method == Maker::Standard || outcome.groups.iter().any(|g| g.change().is_none()) {
         return String::new();
     }
     let names = |wanted: &dyn Fn(f64) -> bool| -> Vec<String> {

@@ -10,8 +10,9 @@ pub(crate) use fairer_nmf_report::library::About;
 use fairer_nmf_report::library::{self, setting};
 use fairer_nmf_report::mean_and_sd;
 
-use crate::commands::Sweep;
-use crate::export::method_title;
+use super::sweep::Sweep;
+use crate::args::typed;
+use crate::work::{Maker, Record};
 
 /// The last part of a path: enough for a title.
 pub(crate) fn short_name(path: &str) -> &str {
@@ -33,19 +34,19 @@ pub(crate) fn of_sweep<T: Element>(
         };
         let mut shown = ranks.clone();
         shown.series.retain(|s| !small(&s.group));
-        shown.enough(method_title(method))
+        shown.enough(method.title())
     });
     let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
     let why = if picked.is_some() { ", which the threshold picks" } else { "" };
-    let first = methods.first().copied().unwrap_or("standard");
+    let first = methods.first().copied().unwrap_or(Maker::Standard);
     let group = |name: &str| {
         let records = || sweep.records.iter().filter(move |r| r.group == name && r.rank == rank);
         let some = records().next()?;
-        let mean = |method: &str, value: &dyn Fn(&crate::commands::Record) -> f64| {
+        let mean = |method: Maker, value: &dyn Fn(&Record) -> f64| {
             let values: Vec<f64> = records().filter(|r| r.method == method).map(value).collect();
             mean_and_sd(&values).map_or(f64::NAN, |(mean, _)| mean)
         };
-        let result = |method: &&str| page::ModelResult {
+        let result = |&method: &Maker| page::ModelResult {
             relative_error: mean(method, &|r| r.relative_error),
             loss: mean(method, &|r| r.loss),
         };
@@ -61,12 +62,13 @@ pub(crate) fn of_sweep<T: Element>(
             results: methods.iter().map(result).collect(),
         })
     };
-    let total = |name: &&str| page::ModelSummary {
-        name: method_title(name).to_owned(),
+    let total = |method: &Maker| page::ModelSummary {
+        name: method.title().to_owned(),
         rank,
         total_error: None,
     };
-    let names = data.groups().iter().map(|g| g.name.as_str());
+    let names: Vec<&str> = sweep.methods.iter().map(|method| method.name()).collect();
+    let groups = data.groups().iter().map(|g| g.name.as_str());
     page::Report {
         subtitle: format!(
             "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
@@ -74,14 +76,14 @@ pub(crate) fn of_sweep<T: Element>(
             sweep.trials
         ),
         settings: vec![
-            setting("methods", sweep.methods.join(", ")),
+            setting("methods", names.join(", ")),
             setting("trials", sweep.trials),
             setting("seed", sweep.seed),
         ],
         models: methods.iter().map(total).collect(),
         who_pays: page::WhoPays {
             baseline_runs: sweep.baseline_runs,
-            groups: names.filter_map(group).collect(),
+            groups: groups.filter_map(group).collect(),
         },
         ranks: Some(ranks),
         warnings: sweep.warnings.clone(),
@@ -96,8 +98,11 @@ pub(crate) fn of_sweep<T: Element>(
 }
 
 /// The methods of a sweep: a page compares its first model with its last.
-fn in_order(sweep: &Sweep) -> Vec<&'static str> {
-    ["standard", "mu", "am"].into_iter().filter(|m| sweep.methods.contains(m)).collect()
+fn in_order(sweep: &Sweep) -> Vec<Maker> {
+    [Maker::Standard, Maker::Mu, Maker::Am]
+        .into_iter()
+        .filter(|m| sweep.methods.contains(m))
+        .collect()
 }
 
 /// Means over the trials of every method, group and rank.
@@ -116,10 +121,9 @@ pub(crate) fn ranks(sweep: &Sweep) -> page::Ranks {
     }
 }
 
-fn series(sweep: &Sweep, method: &str, group: &str) -> page::RankSeries {
+fn series(sweep: &Sweep, method: Maker, group: &str) -> page::RankSeries {
     let point = |&rank: &usize| {
-        let of =
-            |r: &&crate::commands::Record| r.rank == rank && r.group == group && r.method == method;
+        let of = |r: &&Record| r.rank == rank && r.group == group && r.method == method;
         let records = || sweep.records.iter().filter(of);
         let errors: Vec<f64> = records().map(|r| r.relative_error).collect();
         let losses: Vec<f64> = records().map(|r| r.loss).collect();
@@ -135,7 +139,7 @@ fn series(sweep: &Sweep, method: &str, group: &str) -> page::RankSeries {
         })
     };
     page::RankSeries {
-        method: method_title(method).to_owned(),
+        method: method.title().to_owned(),
         group: group.to_owned(),
         points: sweep.ranks.iter().filter_map(point).collect(),
     }
@@ -158,7 +162,7 @@ fn command() -> String {
         true => word,
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let words = crate::arguments().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = typed().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = words.map(|word| quoted(without_folder(&word)));
     std::iter::once("fairer-nmf".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -16,30 +16,27 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Claims what the options gave, before any work.
+    /// Claims what the options gave, before any work: the page by `option`.
     pub(crate) fn claim(
-        report: Option<&str>,
-        charts: Option<&str>,
-        force: bool,
-    ) -> Result<Self, Failure> {
-        Self::claim_as("--report", report, force, charts, force)
-    }
-
-    /// The same, where another option named the page and the page has a rule of its own.
-    pub(crate) fn claim_as(
         option: &'static str,
-        report: Option<&str>,
-        replace_report: bool,
+        page: Option<&str>,
+        replace_page: bool,
         charts: Option<&str>,
         replace_charts: bool,
     ) -> Result<Self, Failure> {
         let charts = charts.map(|path| Folder::claim(path, replace_charts)).transpose()?;
-        Ok(Self { charts, html: Output::claim_if(option, report, replace_report)? })
+        Ok(Self { charts, html: Output::claim_if(option, page, replace_page)? })
     }
 
     /// Whether there is a use for a report.
     pub(crate) fn are_wanted(&self) -> bool {
         self.html.is_some() || self.charts.is_some()
+    }
+
+    /// What was asked for and is not written yet, as the user called it.
+    pub(crate) fn unwritten(&self) -> impl Iterator<Item = &str> {
+        let page = self.html.iter().map(Output::shown);
+        page.chain(self.charts.iter().map(|folder| folder.shown.as_str()))
     }
 
     /// Whether standard output is taken.
@@ -53,13 +50,13 @@ impl Pages {
     }
 
     /// Writes the page, then the charts, and tells their names.
-    pub(crate) fn write(self, report: &Report) -> Result<Vec<String>, Failure> {
+    pub(crate) fn write(&mut self, report: &Report) -> Result<Vec<String>, Failure> {
         let mut written = Vec::new();
-        if let Some(output) = self.html {
+        if let Some(output) = self.html.take() {
             written.push(output.shown().to_owned());
             output.write(render_html(report).as_bytes())?;
         }
-        if let Some(folder) = self.charts {
+        if let Some(folder) = self.charts.take() {
             written.push(folder.write(&charts(report))?);
         }
         Ok(written)
@@ -131,15 +128,4 @@ impl Drop for Folder {
 fn holds_anything(folder: &Path) -> bool {
     let hidden = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| !hidden(&entry)))
-}
-
-/// [`fairer_nmf_io::check_distinct`] for a page and charts among other outputs.
-pub(crate) fn check_distinct(
-    inputs: &[String],
-    others: &[(&str, Option<&str>)],
-    report: Option<&str>,
-    charts: Option<&str>,
-) -> Result<(), Failure> {
-    let pages = [("--report", report), ("--charts", charts)];
-    fairer_nmf_io::check_distinct(inputs, &[others, &pages].concat())
 }

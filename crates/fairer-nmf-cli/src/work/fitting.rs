@@ -3,14 +3,12 @@
 use std::time::Instant;
 
 use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
-use fairer_nmf::{
-    Baseline, Element, Fit, GroupBaseline, GroupedData, Observer, Parameters, Status, Update,
-    Warning, estimate_baselines, fit,
-};
+use fairer_nmf::{Element, Fit, GroupedData, Parameters, Status, Update, Warning, fit};
 
-use crate::auditing;
-use crate::progress::{self, Bar};
 use fairer_nmf_io::Failure;
+
+use super::remarks;
+use crate::screen::Bar;
 
 /// A fit and what it is compared with.
 pub(crate) struct Compared<T> {
@@ -26,7 +24,7 @@ impl<T> Compared<T> {
     /// All there is to know before the results are read.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let peers = self.peers.remarks();
-        self.warnings.iter().cloned().chain(peers.iter().filter_map(auditing::warning)).collect()
+        self.warnings.iter().cloned().chain(peers.iter().filter_map(remarks::warning)).collect()
     }
 }
 
@@ -69,20 +67,6 @@ pub(crate) fn fit_and_compare<T: Element>(
     Ok(Compared { fit: main, peers, warnings, notes })
 }
 
-/// The baselines of a trial; none where a stop left a group without.
-pub(crate) fn trial_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    baseline: &Baseline,
-    seed: u64,
-    observer: &Observer<'_>,
-) -> Result<Option<Vec<GroupBaseline>>, Failure> {
-    match estimate_baselines(data, rank, baseline, seed, observer) {
-        Err(fairer_nmf::Error::Stopped) => Ok(None),
-        found => Ok(Some(found?)),
-    }
-}
-
 /// The library's warnings with the names of our options.
 fn in_words(warning: &Warning) -> Option<String> {
     match warning {
@@ -95,23 +79,4 @@ fn in_words(warning: &Warning) -> Option<String> {
         }
         other => Some(other.to_string()),
     }
-}
-
-/// What a command that was stopped, and has written what it had, says in the end.
-pub(crate) fn stopped(written: &[String]) -> Result<(), Failure> {
-    stopped_without(written, &[])
-}
-
-/// The same, where files that were asked for could not be made of what there was.
-pub(crate) fn stopped_without(written: &[String], missing: &[&str]) -> Result<(), Failure> {
-    if !progress::stopped() {
-        return Ok(());
-    }
-    Err(Failure::failed(match (written, missing) {
-        ([], _) => "stopped; nothing was written".to_owned(),
-        (files, []) => format!("stopped; wrote {}", files.join(", ")),
-        (files, missing) => {
-            format!("stopped; wrote {}, but not {}", files.join(", "), missing.join(", "))
-        }
-    }))
 }

@@ -1,20 +1,13 @@
-//! From what was typed to what the readers and the library understand.
+//! How the data are to be read.
 
-use std::collections::HashMap;
-use std::path::Path;
-
-use fairer_nmf::{Baseline, Estimate, Init, Method, Parameters, StartWeights, Stopping, Update};
+use fairer_nmf_io::{
+    Dataset, DocumentFrequency, Failure, Format, GroupsSource, Missing, Norm, Precision,
+    ReadOptions, Scaling, StopWords, TextOptions, read_names, split_member,
+};
 
 use crate::args::{
-    BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, InitName, MethodName,
-    MissingName, NormName, Normalize, PrecisionName, PresetName, SolverArgs, StartWeightsName,
-    TextArgs, UpdateName,
-};
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Scaling;
-use fairer_nmf_io::{
-    Dataset, DocumentFrequency, Format, GroupsSource, Missing, Norm, Precision, ReadOptions,
-    StopWords, TextOptions, closest_name, read_names,
+    BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, MissingName, NormName,
+    Normalize, PrecisionName, PresetName, TextArgs,
 };
 
 /// How to read the data.
@@ -153,96 +146,34 @@ pub(crate) fn scaling(given: Option<Normalize>, text: &TextArgs, dataset: &Datas
     }
 }
 
-/// The update of standard NMF.
-pub(crate) fn update(name: UpdateName) -> Update {
-    match name {
-        UpdateName::Mu => Update::Mu,
-        UpdateName::Auto | UpdateName::Hals => Update::Hals,
-        UpdateName::Nnls => Update::Nnls,
-    }
-}
-
-/// A method of the library.
-pub(crate) fn method(name: MethodName, standard: UpdateName) -> Method {
-    match name {
-        MethodName::Am => Method::am(),
-        MethodName::Mu => Method::mu(),
-        MethodName::Standard => Method::Standard { update: update(standard) },
-    }
-}
-
-/// The parameters of a fit, baselines apart.
-pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Parameters {
-    let defaults = Parameters::new(rank);
-    Parameters {
-        method,
-        init: match solver.init {
-            InitName::Auto => Init::Auto,
-            InitName::Random => Init::Random,
-            InitName::Nndsvd => Init::Nndsvd,
-            InitName::Nndsvda => Init::Nndsvda,
-        },
-        start_weights: match solver.start_weights {
-            StartWeightsName::Even => StartWeights::Even,
-            StartWeightsName::Bound => StartWeights::Bound,
-        },
-        n_init: solver.n_init as usize,
-        stopping: Stopping {
-            tolerance: solver.tol,
-            max_iterations: solver.max_iter as usize,
-            time_limit: solver.time_limit.map(|t| t.0),
-            ..defaults.stopping
-        },
-        seed: solver.seed,
-        ..defaults
-    }
-}
-
-/// The baselines of the groups called `names`, in this order.
-pub(crate) fn baseline(args: &BaselineArgs, names: &[&str]) -> Result<Baseline, Failure> {
-    let runs = args.baseline_runs as usize;
-    Ok(match &args.baseline {
-        BaselineKind::Paper => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
-        BaselineKind::Best => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
-        BaselineKind::Zero => Baseline::Zero,
-        BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names)? },
-    })
-}
-
-fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
-    let wrong = |what: String| Failure::wrong(format!("{path} (--baseline): {what}"));
-    if !Path::new(path).exists() {
+/// Every file that the options name as something to read, so that no output replaces one. Only one
+/// of them can be standard input.
+pub(crate) fn files_read(
+    data: &DataArgs,
+    groups: Option<&GroupArgs>,
+    baseline: Option<&BaselineArgs>,
+    components: Option<&String>,
+) -> Result<Vec<String>, Failure> {
+    let baseline = baseline.and_then(|given| match &given.baseline {
+        BaselineKind::File(path) => Some(path),
+        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
+    });
+    let own_list = |list: &&String| !["auto", "none", "english"].contains(&list.as_str());
+    let named = [
+        ("DATA", Some(&data.data)),
+        ("--groups", groups.and_then(|given| given.groups.as_ref())),
+        ("--feature-names", data.columns.feature_names.as_ref()),
+        ("--stop-words", data.text.stop_words.as_ref().filter(own_list)),
+        ("--vocabulary", data.text.vocabulary.as_ref()),
+        ("--baseline", baseline),
+        ("--components", components),
+    ];
+    let given = || named.iter().filter_map(|(option, name)| Some((*option, (*name)?)));
+    let from_stdin: Vec<&str> = given().filter(|(_, n)| *n == "-").map(|(o, _)| o).collect();
+    if let [first, second, ..] = from_stdin[..] {
         return Err(Failure::wrong(format!(
-            "--baseline {path}: expected paper, best, zero, or a file, and there is no such file"
+            "{first} and {second} both ask for standard input (-), which can be read only once: give one of them as a file"
         )));
     }
-    let column = |name: &str| {
-        let column = Some(name.to_owned());
-        read_names(&GroupsSource { path: path.to_owned(), column }, "--baseline")
-    };
-    let (groups, errors) = (column("group")?, column("baseline_error")?);
-    let mut known: HashMap<&str, f64> = HashMap::new();
-    for (group, text) in groups.iter().zip(&errors) {
-        let error = text.parse::<f64>().ok().filter(|e| e.is_finite() && *e >= 0.0);
-        let error = error.ok_or_else(|| {
-            wrong(format!(
-                "group `{group}` has `{text}`: a number that is not negative is expected"
-            ))
-        })?;
-        if known.insert(group, error).is_some() {
-            return Err(wrong(format!("group `{group}` is there twice: leave one out")));
-        }
-    }
-    names
-        .iter()
-        .map(|name| {
-            known.get(name).copied().ok_or_else(|| {
-                let near = match closest_name(name, &groups) {
-                    Some(near) => format!(" (it has `{near}`)"),
-                    None => String::new(),
-                };
-                wrong(format!("no line for group `{name}`{near}: give one line for every group"))
-            })
-        })
-        .collect()
+    Ok(given().map(|(_, name)| split_member(name).0).collect())
 }

@@ -1,12 +1,37 @@
-//! Data for a model that exists: the same features, in the same order.
+//! The data that options describe, read: as they are, or with the features of a model.
 
 use fairer_nmf::Model;
-use fairer_nmf_io::{Failure, Loaded, TextOptions, align, kept_recipe};
+use fairer_nmf_io::{Failure, Loaded, ReadOptions, TextOptions, align, kept_recipe};
 
 use crate::args::{DataArgs, GroupArgs};
-use crate::load::load_with;
 use crate::meaning;
-use crate::progress::Bar;
+use crate::screen::Bar;
+
+/// Reads the data that the options describe.
+pub(crate) fn load(
+    data: &DataArgs,
+    groups: Option<&GroupArgs>,
+    bar: &Bar,
+) -> Result<Loaded, Failure> {
+    let options = meaning::read_options(data, groups)?;
+    load_with(&data.data, &options, bar)
+}
+
+/// Reads data with options that are already understood.
+fn load_with(path: &str, options: &ReadOptions, bar: &Bar) -> Result<Loaded, Failure> {
+    bar.reading(path);
+    Loaded::read(path, options)
+}
+
+/// Reads a model file, or says what is wrong with it.
+pub(crate) fn load_model(path: &str) -> Result<Model, Failure> {
+    Model::load(path).map_err(|error| match error {
+        fairer_nmf::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            Failure::wrong(format!("{path} does not exist: check the spelling and the folder"))
+        }
+        other => other.into(),
+    })
+}
 
 /// Reads data for a model: columns are matched by name where both sides have names, else by
 /// position.

@@ -3,12 +3,13 @@
 //! Scripts rely on the names here. Errors and losses are relative to the group's norm;
 //! `baseline_error` and `baseline_std` are in the units of `norm` (divide by it to compare).
 
-use fairer_nmf::{AuditReport, GroupBaseline, Model};
+use fairer_nmf::{AuditReport, GroupBaseline, Model, Status};
+use fairer_nmf_io::Scaling;
 use fairer_nmf_report::Report;
 use serde::Serialize;
 
-use crate::publish;
-use crate::terminal;
+use crate::screen::listed;
+use crate::work::Maker;
 
 /// An R-Error above this says that topics and data have next to nothing in common.
 const NEXT_TO_NOTHING: f64 = 0.99;
@@ -16,12 +17,12 @@ const NEXT_TO_NOTHING: f64 = 0.99;
 /// One dictionary and what it costs each group.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome {
-    /// `am`, `mu`, `standard`; `given` for a dictionary from elsewhere.
-    pub method: String,
+    pub method: Maker,
     pub rank: usize,
     pub seed: u64,
-    /// `converged`, `iteration-limit`, `time-limit`, `stopped`; `given`.
-    pub status: String,
+    /// How the fit ended; none (`given`) for a dictionary from elsewhere.
+    #[serde(serialize_with = "status_or_given")]
+    pub status: Option<Status>,
     pub iterations: usize,
     pub seconds: Seconds,
     pub worst_loss: f64,
@@ -44,7 +45,7 @@ pub(crate) struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
     /// How many groups were hidden, where any were.
-    #[serde(skip_serializing_if = "publish::is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub hidden_groups: usize,
     pub version: &'static str,
     /// Groups with fewer rows are in no file; 0 hides none.
@@ -63,6 +64,44 @@ pub(crate) struct Seconds {
     pub fit: f64,
 }
 
+/// What was done to the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Normalized {
+    /// Scaled to unit length.
+    Features,
+    /// Nothing.
+    None,
+    /// Scaled by the factors of a model.
+    Model,
+}
+
+impl Normalized {
+    pub(crate) fn of(scaling: &Scaling) -> Self {
+        match scaling {
+            Scaling::UnitFeatures => Self::Features,
+            Scaling::AsTheyAre => Self::None,
+            Scaling::Given(_) => Self::Model,
+        }
+    }
+
+    /// In files and on pages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::None => "none",
+            Self::Model => "model",
+        }
+    }
+}
+
+fn status_or_given<S: serde::Serializer>(
+    status: &Option<Status>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(status.map_or("given", Status::name))
+}
+
 /// The data that were factorised.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DataFacts {
@@ -70,8 +109,7 @@ pub(crate) struct DataFacts {
     pub rows: usize,
     pub features: usize,
     pub precision: &'static str,
-    /// `features` or `none`; `model` where the factors of a model were used.
-    pub normalize: &'static str,
+    pub normalize: Normalized,
 }
 
 /// One group.
@@ -146,10 +184,10 @@ impl Outcome {
         data: DataFacts,
     ) -> Self {
         Self {
-            method: model.parameters.method.name().to_owned(),
+            method: Maker::of(Some(model.parameters.method)),
             rank: model.rank(),
             seed: model.parameters.seed,
-            status: model.status.name().to_owned(),
+            status: Some(model.status),
             iterations: model.iterations(),
             seconds,
             worst_loss: model.worst_loss(),
@@ -178,27 +216,19 @@ impl Outcome {
         let of = match (names.len(), self.groups.len()) {
             (0, _) => return None,
             (some, all) if some == all => "every group".to_owned(),
-            _ => terminal::listed(&names, 5),
+            _ => listed(&names, 5),
         };
         let advice = match self.data.normalize {
-            "none" => "leave rare or noisy features out (of documents with --min-df)",
+            Normalized::None => "leave rare or noisy features out (of documents with --min-df)",
             _ => "or take the features as they are with --normalize none",
         };
         Some(format!(
             "the topics show next to nothing of {of} (R-Error above {NEXT_TO_NOTHING}): raise --rank, {advice}"
         ))
     }
-
-    /// As JSON without groups that are too small; numbers that are not finite become `null`.
-    pub(crate) fn to_json(&self) -> Vec<u8> {
-        json(&*self.published())
-    }
 }
 
-/// Any of our results as indented JSON with a line end.
-pub(crate) fn json(value: &impl Serialize) -> Vec<u8> {
-    // Serialising fails only for maps with odd keys or failing writers; we have neither.
-    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
-    text.push(b'\n');
-    text
+/// For serde: a count that is not worth a field.
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

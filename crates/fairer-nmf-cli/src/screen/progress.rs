@@ -10,8 +10,8 @@ use fairer_nmf::audit::Role;
 use fairer_nmf::{Progress, Stopping};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::terminal;
 use crate::args::{RunArgs, Seconds};
-use crate::terminal;
 use fairer_nmf_io::Failure;
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -165,6 +165,13 @@ impl Bar {
     pub(crate) fn note(&self, text: &str) {
         if self.chatty {
             self.bar.suspend(|| terminal::note(text));
+        }
+    }
+
+    /// Which files there are now.
+    pub(crate) fn wrote(&self, files: &[String]) {
+        if !files.is_empty() {
+            self.note(&format!("wrote {}", files.join(", ")));
         }
     }
 

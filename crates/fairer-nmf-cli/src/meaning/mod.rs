@@ -1,0 +1,8 @@
+//! From what was typed to what the readers and the library understand. Nothing is read or fitted
+//! here but small files that options name.
+
+mod reading;
+mod solving;
+
+pub(crate) use reading::{files_read, first_given, read_options, scaling};
+pub(crate) use solving::{audit_options, baseline, fit_parameters, method, parameters, update};

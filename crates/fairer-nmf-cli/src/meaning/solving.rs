@@ -1,0 +1,163 @@
+//! How a fit is to be made, and what an audit is asked for.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use fairer_nmf::audit::{Refit, TradeOffOptions};
+use fairer_nmf::{
+    AuditOptions, Baseline, Element, Estimate, GroupedData, Init, Method, Parameters, StartWeights,
+    Stopping, Update,
+};
+use fairer_nmf_io::{Failure, GroupsSource, closest_name, read_names};
+
+use crate::args::{
+    AuditArgs, BaselineArgs, BaselineKind, InitName, MeasureArgs, MethodName, SolverArgs,
+    StartWeightsName, UpdateName,
+};
+
+/// The update of standard NMF.
+pub(crate) fn update(name: UpdateName) -> Update {
+    match name {
+        UpdateName::Mu => Update::Mu,
+        UpdateName::Auto | UpdateName::Hals => Update::Hals,
+        UpdateName::Nnls => Update::Nnls,
+    }
+}
+
+/// A method of the library.
+pub(crate) fn method(name: MethodName, standard: UpdateName) -> Method {
+    match name {
+        MethodName::Am => Method::am(),
+        MethodName::Mu => Method::mu(),
+        MethodName::Standard => Method::Standard { update: update(standard) },
+    }
+}
+
+/// The parameters of a fit, baselines apart.
+pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Parameters {
+    let defaults = Parameters::new(rank);
+    Parameters {
+        method,
+        init: match solver.init {
+            InitName::Auto => Init::Auto,
+            InitName::Random => Init::Random,
+            InitName::Nndsvd => Init::Nndsvd,
+            InitName::Nndsvda => Init::Nndsvda,
+        },
+        start_weights: match solver.start_weights {
+            StartWeightsName::Even => StartWeights::Even,
+            StartWeightsName::Bound => StartWeights::Bound,
+        },
+        n_init: solver.n_init as usize,
+        stopping: Stopping {
+            tolerance: solver.tol,
+            max_iterations: solver.max_iter as usize,
+            time_limit: solver.time_limit.map(|t| t.0),
+            ..defaults.stopping
+        },
+        seed: solver.seed,
+        ..defaults
+    }
+}
+
+/// The baselines of the groups called `names`, in this order.
+pub(crate) fn baseline(args: &BaselineArgs, names: &[&str]) -> Result<Baseline, Failure> {
+    let runs = args.baseline_runs as usize;
+    Ok(match &args.baseline {
+        BaselineKind::Paper => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
+        BaselineKind::Best => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
+        BaselineKind::Zero => Baseline::Zero,
+        BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names)? },
+    })
+}
+
+fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
+    let wrong = |what: String| Failure::wrong(format!("{path} (--baseline): {what}"));
+    if !Path::new(path).exists() {
+        return Err(Failure::wrong(format!(
+            "--baseline {path}: expected paper, best, zero, or a file, and there is no such file"
+        )));
+    }
+    let column = |name: &str| {
+        let column = Some(name.to_owned());
+        read_names(&GroupsSource { path: path.to_owned(), column }, "--baseline")
+    };
+    let (groups, errors) = (column("group")?, column("baseline_error")?);
+    let mut known: HashMap<&str, f64> = HashMap::new();
+    for (group, text) in groups.iter().zip(&errors) {
+        let error = text.parse::<f64>().ok().filter(|e| e.is_finite() && *e >= 0.0);
+        let error = error.ok_or_else(|| {
+            wrong(format!(
+                "group `{group}` has `{text}`: a number that is not negative is expected"
+            ))
+        })?;
+        if known.insert(group, error).is_some() {
+            return Err(wrong(format!("group `{group}` is there twice: leave one out")));
+        }
+    }
+    names
+        .iter()
+        .map(|name| {
+            known.get(name).copied().ok_or_else(|| {
+                let near = match closest_name(name, &groups) {
+                    Some(near) => format!(" (it has `{near}`)"),
+                    None => String::new(),
+                };
+                wrong(format!("no line for group `{name}`{near}: give one line for every group"))
+            })
+        })
+        .collect()
+}
+
+/// The parameters of a fit of the data, baselines included.
+pub(crate) fn fit_parameters<T: Element>(
+    rank: usize,
+    method: Method,
+    args: &MeasureArgs,
+    data: &GroupedData<'_, T>,
+) -> Result<Parameters, Failure> {
+    let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    Ok(Parameters {
+        baseline: baseline(&args.baseline, &names)?,
+        ..parameters(rank, method, &args.solver)
+    })
+}
+
+/// What an audit is asked for. `fitted` says how to fit anew; a dictionary from elsewhere cannot be.
+pub(crate) fn audit_options(
+    args: &AuditArgs,
+    fitted: Option<&Parameters>,
+    trade_off: bool,
+    seed: u64,
+) -> Result<AuditOptions, Failure> {
+    if !(args.level > 0.0 && args.level < 1.0) {
+        let level = args.level;
+        return Err(Failure::wrong(format!("--level {level}: must lie between 0 and 1")));
+    }
+    if args.folds == 1 {
+        return Err(Failure::wrong("--folds 1: at least two folds are needed, or 0 for none"));
+    }
+    let refit = match (args.refit, fitted) {
+        (None | Some(0), _) => None,
+        (Some(draws), Some(parameters)) => Some(Refit {
+            draws: draws as usize,
+            permutations: draws as usize,
+            parameters: parameters.clone(),
+        }),
+        (Some(_), None) => {
+            return Err(Failure::wrong(
+                "--refit needs a model of ours: how a dictionary from elsewhere was fitted is not known",
+            ));
+        }
+    };
+    Ok(AuditOptions {
+        draws: args.draws as usize,
+        level: args.level,
+        permutations: args.permutations as usize,
+        folds: args.folds as usize,
+        trade_off: trade_off.then(TradeOffOptions::default),
+        refit,
+        seed,
+        ..AuditOptions::default()
+    })
+}

@@ -1,0 +1,99 @@
+//! The outcome of a fit, and of the audit that a page needs.
+
+use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
+use fairer_nmf::{Element, GroupBaseline, GroupedData, Method, Update};
+use fairer_nmf_io::{Failure, Loaded};
+use fairer_nmf_report::library::{self, About};
+
+use super::outcome::{DataFacts, Normalized, Outcome, Seconds};
+use crate::args::AuditArgs;
+use crate::meaning;
+use crate::screen::Bar;
+use crate::work::{Compared, unfinished, warnings};
+
+/// The outcome of a fit, beside standard NMF where that was wanted.
+pub(crate) fn of_fit<T: Element>(
+    compared: &Compared<T>,
+    wanted: bool,
+    loaded: &Loaded,
+    data: &GroupedData<'_, T>,
+) -> Outcome {
+    let fit = &compared.fit;
+    let is_standard = matches!(fit.model.parameters.method, Method::Standard { .. });
+    let standard = match &compared.peers.standard {
+        Some(standard) => Some(&standard.model),
+        // Standard NMF is its own comparison.
+        None => (wanted && is_standard).then_some(&fit.model),
+    };
+    let seconds = Seconds {
+        read: loaded.seconds,
+        baselines: fit.baseline_time.as_secs_f64(),
+        fit: fit.fit_time.as_secs_f64(),
+    };
+    let facts = DataFacts {
+        path: loaded.dataset.path().to_owned(),
+        rows: data.rows(),
+        features: data.features(),
+        precision: T::NAME,
+        normalize: match data.scale() {
+            Some(_) => Normalized::Features,
+            None => Normalized::None,
+        },
+    };
+    Outcome::of_model(&fit.model, standard, seconds, facts)
+}
+
+/// Adds to the outcome of a fit what the library's audit says of it, and the page's content.
+pub(crate) fn audit_fit<T: Element>(
+    about: About<'_>,
+    data: &GroupedData<'_, T>,
+    compared: Compared<T>,
+    outcome: &mut Outcome,
+    args: &AuditArgs,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    bar.stage("auditing");
+    let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
+    let (model, mut peers) = (&compared.fit.model, compared.peers);
+    let parameters = &model.parameters;
+    let options = meaning::audit_options(args, Some(parameters), true, parameters.seed)?;
+    let baselines: Vec<GroupBaseline> = model.groups.iter().map(|g| g.baseline.clone()).collect();
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let method = Some(parameters.method);
+    // The comparison of standard NMF is what Fairer-NMF would make of it.
+    if outcome.groups.iter().any(|g| g.standard_loss.is_some()) {
+        let fairer = PeerPlan::beside(method, Update::Hals).fairer;
+        let mut parameters = parameters.clone();
+        parameters.stopping.time_limit = bar.time_left();
+        let plan = PeerPlan { standard: None, fairer };
+        let more = fit_peers(data, plan, &parameters, &errors, &observer)?;
+        peers.fairer = more.fairer;
+        peers.out_of_time.extend(more.out_of_time);
+    }
+    let subject = Subject { components: model.components.view(), representation: None, method };
+    let found = compare(data, &subject, &errors, peers, &options, &observer)?;
+    bar.finish();
+    let mut missing = warnings(&found);
+    missing.retain(|warning| !outcome.warnings.contains(warning));
+    missing.iter().for_each(|warning| bar.warn(warning));
+    outcome.warnings.extend(missing);
+    let fairer = found.fairer.iter().flat_map(|fairer| &fairer.model.groups);
+    for (group, fairer) in outcome.groups.iter_mut().zip(fairer) {
+        group.fairer_relative_error = Some(fairer.relative_error);
+        group.fairer_loss = Some(fairer.loss);
+    }
+    let about = About {
+        normalize: outcome.data.normalize.name(),
+        seed: outcome.seed,
+        warnings: (compared.warnings.into_iter())
+            .chain(outcome.explains_little())
+            .chain(unfinished(&found))
+            .collect(),
+        ..about
+    };
+    let fitted = Some((model, Some(compared.fit.fit_time.as_secs_f64())));
+    let bound = outcome.global_bound;
+    outcome.report = Some(library::report(about, data, &found, &baselines, fitted, bound));
+    outcome.audit = Some(found.subject);
+    Ok(())
+}

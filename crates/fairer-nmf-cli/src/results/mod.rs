@@ -1,0 +1,17 @@
+//! What came out: for programs (the fields of `--json`), for the terminal (tables) and for the page.
+
+mod fitted;
+mod outcome;
+mod page;
+mod publish;
+mod ranks;
+mod sweep;
+mod table;
+
+pub(crate) use fitted::{audit_fit, of_fit};
+pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds};
+pub(crate) use page::{About, about, of_sweep, ranks, short_name};
+pub(crate) use publish::json;
+pub(crate) use ranks::rank_table;
+pub(crate) use sweep::Sweep;
+pub(crate) use table::{dimensions, table};

@@ -1,0 +1,15 @@
+//! What takes time: reading the data, fits beside their peers, trials over ranks.
+//!
+//! Nothing here prints a result or writes a file; [`crate::results`] says what came out.
+
+mod data;
+mod fitting;
+mod maker;
+mod remarks;
+mod trials;
+
+pub(crate) use data::{load, load_for_model, load_model};
+pub(crate) use fitting::{Compared, fit_and_compare};
+pub(crate) use maker::Maker;
+pub(crate) use remarks::{unfinished, warnings};
+pub(crate) use trials::{Plan, Record};

@@ -1,0 +1,32 @@
+//! What a comparison leaves to say, with the options that help.
+
+use fairer_nmf::Status;
+use fairer_nmf::audit::{Comparison, Remark};
+use fairer_nmf_report::library;
+
+use crate::screen::stopped;
+
+/// What the peers and the audits of a comparison leave to say, with the options that help.
+pub(crate) fn warnings(found: &Comparison) -> Vec<String> {
+    found.remarks.iter().filter_map(warning).chain(unfinished(found)).collect()
+}
+
+/// A remark on a peer with the option that helps.
+pub(crate) fn warning(remark: &Remark) -> Option<String> {
+    let raise = match remark {
+        Remark::NotConverged { status: Status::IterationLimit, .. } => "--max-iter or --tol",
+        _ => "--time-limit",
+    };
+    Some(format!("{}: raise {raise}", library::sentence(remark)?))
+}
+
+/// What a stop, by the user or by the time limit, has left out, in a sentence.
+pub(crate) fn unfinished(found: &Comparison) -> Option<String> {
+    let parts = library::missing_parts(&found.remarks)?;
+    Some(match stopped() {
+        true => format!("the audit was stopped before it was done: it has no {parts}"),
+        false => format!(
+            "the time limit ended the audit before it was done: it has no {parts}; raise --time-limit"
+        ),
+    })
+}

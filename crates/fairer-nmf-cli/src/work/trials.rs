@@ -1,0 +1,137 @@
+//! Trials over ranks and methods: what a sweep is made of.
+
+use fairer_nmf::{
+    Baseline, Element, GroupBaseline, GroupedData, Method, Observer, Parameters, Status,
+    estimate_baselines, fit,
+};
+use fairer_nmf_io::Failure;
+use serde::Serialize;
+
+use super::maker::Maker;
+use crate::screen::{Bar, Deadline, stopped};
+
+/// What a sweep fits at every rank, in every trial.
+pub(crate) struct Plan {
+    pub ranks: Vec<usize>,
+    pub trials: usize,
+    pub methods: Vec<Method>,
+    pub baseline: Baseline,
+    /// All but rank, method, baseline and seed of the trial.
+    pub parameters: Parameters,
+}
+
+impl Plan {
+    /// All trials of all ranks, or those that were done when it was stopped.
+    pub(crate) fn run<T: Element>(
+        &self,
+        data: &GroupedData<'_, T>,
+        deadline: &Deadline,
+        bar: &Bar,
+    ) -> Result<Vec<Record>, Failure> {
+        let mut all = Vec::new();
+        let jobs = self.ranks.iter().flat_map(|&rank| (0..self.trials).map(move |t| (rank, t)));
+        for (done, (rank, trial)) in jobs.enumerate() {
+            if stopped() || deadline.passed() {
+                break;
+            }
+            let planned = self.ranks.len() * self.trials;
+            let prefix = format!("{}/{planned}, rank {rank}, trial {}: ", done + 1, trial + 1);
+            all.extend(one_trial(self, data, (rank, trial), &prefix, deadline, bar)?);
+        }
+        Ok(all)
+    }
+}
+
+/// One group under one method, rank and trial.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Record {
+    pub method: Maker,
+    pub rank: usize,
+    pub trial: usize,
+    pub seed: u64,
+    pub group: String,
+    pub rows: usize,
+    pub norm: f64,
+    pub baseline_error: f64,
+    pub baseline_std: Option<f64>,
+    pub relative_error: f64,
+    pub loss: f64,
+    /// The largest loss of this fit's groups.
+    pub worst_loss: f64,
+    pub status: Status,
+    pub iterations: usize,
+    /// Of the fit, without the baselines.
+    pub seconds: f64,
+}
+
+/// Baselines once, then every method on them. No records where it was stopped on the way: half
+/// a trial would favour some methods.
+fn one_trial<T: Element>(
+    plan: &Plan,
+    data: &GroupedData<'_, T>,
+    (rank, trial): (usize, usize),
+    prefix: &str,
+    deadline: &Deadline,
+    bar: &Bar,
+) -> Result<Vec<Record>, Failure> {
+    let seed = plan.parameters.seed.wrapping_add(trial as u64);
+    bar.next_fit(prefix, &plan.parameters.stopping);
+    let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
+    let Some(baselines) = trial_baselines(data, rank, &plan.baseline, seed, &observer)? else {
+        return Ok(Vec::new());
+    };
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let mut records = Vec::new();
+    for &method in &plan.methods {
+        let mut parameters = Parameters {
+            rank,
+            method,
+            baseline: Baseline::Given { errors: errors.clone() },
+            bound: false,
+            seed,
+            ..plan.parameters.clone()
+        };
+        // The limit is the sweep's, and the observer keeps it.
+        parameters.stopping.time_limit = None;
+        bar.next_fit(&format!("{prefix}{}: ", method.name()), &parameters.stopping);
+        let fit = fit(data, &parameters, &observer)?;
+        if fit.model.status == Status::Stopped {
+            return Ok(Vec::new());
+        }
+        let worst_loss = fit.model.worst_loss();
+        for (group, baseline) in fit.model.groups.iter().zip(&baselines) {
+            records.push(Record {
+                method: Maker::of(Some(method)),
+                rank,
+                trial,
+                seed,
+                group: group.name.clone(),
+                rows: group.rows,
+                norm: group.norm,
+                baseline_error: baseline.error,
+                baseline_std: baseline.spread(),
+                relative_error: group.relative_error,
+                loss: group.loss,
+                worst_loss,
+                status: fit.model.status,
+                iterations: fit.model.iterations(),
+                seconds: fit.fit_time.as_secs_f64(),
+            });
+        }
+    }
+    Ok(records)
+}
+
+/// The baselines of a trial; none where a stop left a group without.
+pub(crate) fn trial_baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    baseline: &Baseline,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Option<Vec<GroupBaseline>>, Failure> {
+    match estimate_baselines(data, rank, baseline, seed, observer) {
+        Err(fairer_nmf::Error::Stopped) => Ok(None),
+        found => Ok(Some(found?)),
+    }
+}
