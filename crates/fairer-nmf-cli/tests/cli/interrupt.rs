@@ -1,22 +1,105 @@
-//! A real SIGINT to real, long runs.
+//! A real SIGINT to real, long runs, sent when what they show on a terminal says that they are
+//! where it is meant to reach them.
 #![cfg(unix)]
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::support::{BY_SEX, HEART, Place, small_csv};
 
-/// A fit that would take days: multiplicative updates never stand still.
-fn long_fit(place: &Place, more: &[&str]) -> Child {
-    let endless = ["--rank", "3", "--method", "mu", "--tol", "0", "--max-iter", "4000000000"];
-    started(place, "fit", &[&endless[..], &["--baseline-runs", "1"], more].concat())
+/// A program at work, whose standard error is a terminal.
+struct Watched {
+    child: Child,
+    seen: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
-/// A command at work on a table of its own.
-fn started(place: &Place, command: &str, more: &[&str]) -> Child {
+impl Watched {
+    /// Starts the program in a place, before a terminal of so many columns.
+    fn new(place: &Place, columns: u16, arguments: &[&str], input: Stdio) -> Self {
+        let (mut screen, theirs) = terminal(columns);
+        let child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
+            .args(arguments)
+            .current_dir(place.path())
+            .env("NO_COLOR", "1")
+            .stdin(input)
+            .stdout(Stdio::null())
+            .stderr(theirs)
+            .spawn()
+            .unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&seen);
+        let reader = std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            // A terminal whose other end is closed gives an error in place of an end.
+            while let Ok(count @ 1..) = screen.read(&mut part) {
+                shared.lock().unwrap().extend(&part[..count]);
+            }
+        });
+        Self { child, seen, reader }
+    }
+
+    /// Waits until the screen shows a text.
+    fn until(self, text: &str) -> Self {
+        let start = Instant::now();
+        while !shown(&self.seen).contains(text) {
+            assert!(start.elapsed() < LONGEST, "no {text:?} in {:?}", shown(&self.seen));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self
+    }
+
+    /// Presses Ctrl-C, and waits for the end: what was on the screen, and the exit code.
+    fn stop(self) -> (String, Option<i32>) {
+        interrupt(&self.child);
+        self.end()
+    }
+
+    fn end(mut self) -> (String, Option<i32>) {
+        let start = Instant::now();
+        let status = self.child.wait().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "it took long to stop");
+        self.reader.join().unwrap();
+        (shown(&self.seen), status.code())
+    }
+}
+
+/// All that was on the screen, without the codes that clear a line.
+fn shown(seen: &Mutex<Vec<u8>>) -> String {
+    let seen = seen.lock().unwrap();
+    String::from_utf8_lossy(&seen).replace("\x1b[2K", "").replace("\r\n", "\n")
+}
+
+/// For what has to come on a machine that does other work.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// A fit that would take days, at its iterations: multiplicative updates never stand still.
+fn long_fit(place: &Place, more: &[&str]) -> Watched {
+    let fit = [&["fit", "long.csv", "--group-by", "g"][..], &ENDLESS, more].concat();
+    long_table(place);
+    Watched::new(place, 200, &fit, Stdio::null()).until(", iteration ")
+}
+
+const ENDLESS: [&str; 10] = [
+    "--rank",
+    "3",
+    "--method",
+    "mu",
+    "--tol",
+    "0",
+    "--max-iter",
+    "4000000000",
+    "--baseline-runs",
+    "1",
+];
+
+/// `long.csv`: 400 rows of two groups.
+fn long_table(place: &Place) {
     let mut csv = String::from("g,a,b,c,d,e,f\n");
     let mut state = 1_u32;
     for row in 0..400 {
@@ -28,14 +111,6 @@ fn started(place: &Place, command: &str, more: &[&str]) -> Child {
         csv += "\n";
     }
     place.write("long.csv", csv);
-    Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args([command, "long.csv", "--group-by", "g"])
-        .args(more)
-        .current_dir(place.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
 }
 
 fn interrupt(child: &Child) {
@@ -54,14 +129,10 @@ fn end(child: Child) -> Output {
 #[test]
 fn the_first_ctrl_c_stops_and_writes_what_there_is() {
     let place = Place::new();
-    let child = long_fit(&place, &["--model", "m.safetensors", "--json", "fit.json"]);
-    std::thread::sleep(Duration::from_secs(3));
-    interrupt(&child);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    let (err, code) = long_fit(&place, &["--model", "m.safetensors", "--json", "fit.json"]).stop();
     assert!(err.contains("note: stopping at the next iteration"), "{err}");
     assert!(err.ends_with("error: stopped; wrote m.safetensors, fit.json\n"), "{err}");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(code, Some(1));
     let json = place.json("fit.json");
     assert_eq!(json["status"], "stopped");
     assert!(json["iterations"].as_u64().unwrap() > 1);
@@ -74,11 +145,7 @@ fn the_first_ctrl_c_stops_and_writes_what_there_is() {
 fn a_stop_says_which_files_were_not_written() {
     let place = Place::new();
     let wanted = ["--json", "fit.json", "--report", "r.html", "--charts", "charts"];
-    let child = long_fit(&place, &wanted);
-    std::thread::sleep(Duration::from_secs(3));
-    interrupt(&child);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    let (err, _) = long_fit(&place, &wanted).stop();
     assert!(err.ends_with("error: stopped; wrote fit.json, but not r.html, charts\n"), "{err}");
     assert_eq!(place.files(), ["fit.json", "long.csv"]);
 }
@@ -87,25 +154,15 @@ fn a_stop_says_which_files_were_not_written() {
 fn transform_stops_between_chunks_and_writes_nothing() {
     let place = Place::with("a.csv", small_csv(','));
     place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args(["transform", "-", "--drop", "g", "--model", "m.safetensors", "-o", "W.csv"])
-        .current_dir(place.path())
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let transform = ["transform", "-", "--drop", "g", "--model", "m.safetensors", "-o", "W.csv"];
     // It waits for the end of its input, so that the stop is there before the first chunk.
-    std::thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
-    let mut err = BufReader::new(child.stderr.take().unwrap());
-    let mut first = String::new();
-    err.read_line(&mut first).unwrap();
-    assert!(first.starts_with("note: stopping at the next iteration"), "{first}");
-    child.stdin.take().unwrap().write_all(small_csv(',').as_bytes()).unwrap();
-    let mut rest = String::new();
-    err.read_to_string(&mut rest).unwrap();
-    assert_eq!(rest, "error: stopped; nothing was written\n");
-    assert_eq!(end(child).status.code(), Some(1));
+    let mut program = Watched::new(&place, 200, &transform, Stdio::piped()).until("reading");
+    interrupt(&program.child);
+    program = program.until("note: stopping at the next iteration");
+    program.child.stdin.take().unwrap().write_all(small_csv(',').as_bytes()).unwrap();
+    let (err, code) = program.end();
+    assert!(err.ends_with("error: stopped; nothing was written\n"), "{err}");
+    assert_eq!(code, Some(1));
     assert_eq!(place.files(), ["a.csv", "m.safetensors"]);
 }
 
@@ -200,13 +257,12 @@ fn the_convergence_study_goes_on_after_a_stop() {
 fn a_sweep_that_is_stopped_writes_the_trials_that_it_finished() {
     let place = Place::new();
     let sweep = ["--ranks", "2..2", "--trials", "20000", "--methods", "standard,am"];
-    let child = started(&place, "sweep", &[&sweep[..], &["--json", "sweep.json"]].concat());
-    std::thread::sleep(Duration::from_secs(4));
-    interrupt(&child);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    long_table(&place);
+    let all = [&["sweep", "long.csv", "--group-by", "g", "--json", "sweep.json"][..], &sweep];
+    let (err, code) =
+        Watched::new(&place, 200, &all.concat(), Stdio::null()).until("trial 3: ").stop();
     assert!(err.ends_with("error: stopped; wrote sweep.json\n"), "{err}");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(code, Some(1));
     let json = place.json("sweep.json");
     let records = json["records"].as_array().unwrap();
     // Two methods and two groups: no trial is there by halves.
@@ -218,30 +274,20 @@ fn a_sweep_that_is_stopped_writes_the_trials_that_it_finished() {
 #[test]
 fn the_second_ctrl_c_ends_at_once_and_leaves_nothing_behind() {
     let place = Place::new();
-    let child = long_fit(&place, &["--json", "fit.json"]);
-    std::thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
+    let program = long_fit(&place, &["--json", "fit.json"]);
+    interrupt(&program.child);
     std::thread::sleep(Duration::from_millis(1));
-    interrupt(&child);
-    let output = end(child);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(program.stop().1, Some(1));
     // The first may have been heard in time to write; half a file is never there.
     let files = place.files();
     assert!(files.iter().all(|f| ["fit.json", "long.csv"].contains(&f.as_str())), "{files:?}");
 }
 
-/// Statistics that would take days, started right after a quick fit.
-fn long_audit(place: &Place, command: &str, more: &[&str]) -> Child {
-    Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args([command, HEART])
-        .args(BY_SEX)
-        .args(["--draws", "100", "--permutations", "100", "--refit", "1000000000"])
-        .args(more)
-        .current_dir(place.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// Statistics that would take days, at work after a quick fit.
+fn long_audit(place: &Place, command: &str, more: &[&str]) -> Watched {
+    let refits = ["--draws", "100", "--permutations", "100", "--refit", "1000000000"];
+    let all = [&[command, HEART][..], &BY_SEX, &refits, more].concat();
+    Watched::new(place, 200, &all, Stdio::null()).until("with refits ")
 }
 
 #[test]
@@ -249,18 +295,10 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     let place = Place::new();
     let options = ["--rank", "2", "--model", "m.safetensors", "--report", "r.html"];
     let options = [&options[..], &["--json", "f.json"]].concat();
-    let child = long_audit(&place, "fit", &options);
-    let start = Instant::now();
-    while !place.has("m.safetensors") && start.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::thread::sleep(Duration::from_secs(1));
-    interrupt(&child);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    let (err, code) = long_audit(&place, "fit", &options).stop();
     assert!(err.contains("warning: the audit was stopped before it was done: it has no "), "{err}");
     assert!(err.ends_with("error: stopped; wrote m.safetensors, f.json, r.html\n"), "{err}");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(code, Some(1));
     let page = place.read("r.html");
     assert!(page.contains("the audit was stopped before it was done"));
     assert!(page.contains("permutation test with refits"), "the page names what is missing");
@@ -272,11 +310,7 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     assert_eq!(place.files(), ["f.json", "m.safetensors", "r.html"]);
 
     let options = ["--model", "m.safetensors", "--json", "a.json", "--no-compare"];
-    let child = long_audit(&place, "audit", &options);
-    std::thread::sleep(Duration::from_secs(4));
-    interrupt(&child);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    let (err, _) = long_audit(&place, "audit", &options).stop();
     assert!(err.ends_with("error: stopped; wrote a.json\n"), "{err}");
     let json = place.json("a.json");
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
@@ -284,10 +318,10 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     assert!(json["audit"]["permutation_refit"].is_null() && json["worst_loss"].is_number());
 }
 
-/// A terminal of 80 columns: the end that we read, and the end of the program.
-fn terminal() -> (File, OwnedFd) {
+/// A terminal: the end that we read, and the end of the program.
+fn terminal(columns: u16) -> (File, OwnedFd) {
     let (mut ours, mut theirs) = (0, 0);
-    let mut size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let mut size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let nothing = std::ptr::null_mut();
     // SAFETY: the pointers are to live variables, or null where nothing is wanted.
     let made = unsafe {
@@ -300,27 +334,12 @@ fn terminal() -> (File, OwnedFd) {
 
 #[test]
 fn a_narrow_terminal_shows_the_time_left_and_the_note_on_its_own() {
-    let (mut screen, theirs) = terminal();
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args(["sweep", HEART])
-        .args(BY_SEX)
-        .args(["--ranks", "9..10", "--trials", "1000", "--methods", "mu"])
-        .env("NO_COLOR", "1")
-        .stdout(Stdio::null())
-        .stderr(theirs)
-        .spawn()
-        .unwrap();
-    let reader = std::thread::spawn(move || {
-        let mut seen = Vec::new();
-        // A terminal whose other end is closed gives an error in place of an end.
-        let _ = screen.read_to_end(&mut seen);
-        String::from_utf8_lossy(&seen).into_owned()
-    });
-    std::thread::sleep(Duration::from_secs(4));
-    interrupt(&child);
-    assert_eq!(end(child).status.code(), Some(1));
-    let seen = reader.join().unwrap();
-    let lines: Vec<&str> = seen.split('\r').map(|l| l.trim_start_matches("\x1b[2K")).collect();
+    let place = Place::new();
+    let ranks = ["--ranks", "9..10", "--trials", "1000", "--methods", "mu"];
+    let sweep = [&["sweep", HEART][..], &BY_SEX, &ranks].concat();
+    let (seen, code) = Watched::new(&place, 80, &sweep, Stdio::null()).until(": fit, ").stop();
+    assert_eq!(code, Some(1));
+    let lines: Vec<&str> = seen.split(['\r', '\n']).collect();
     let fits: Vec<_> = lines.iter().filter(|line| line.contains(": fit, ")).collect();
     assert!(!fits.is_empty(), "{seen}");
     for line in fits {
@@ -333,10 +352,10 @@ fn a_narrow_terminal_shows_the_time_left_and_the_note_on_its_own() {
 #[test]
 fn a_pipe_sees_no_progress() {
     let place = Place::new();
-    let child = long_fit(&place, &["--time-limit", "1s"]);
-    let output = end(child);
-    let err = String::from_utf8(output.stderr).unwrap();
+    long_table(&place);
+    let fit =
+        [&["fit", "long.csv", "--group-by", "g", "--time-limit", "1s"][..], &ENDLESS].concat();
+    let ran = place.ok(&fit);
     let expected = "warning: not converged within the time limit: raise --time-limit\nwarning: no time was left to fit standard NMF for comparison: raise --time-limit\n";
-    assert_eq!(err, expected);
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(ran.err, expected);
 }
