@@ -201,7 +201,7 @@ pub struct FitQuality {
     /// Largest loss over the groups after each iteration.
     #[serde(deserialize_with = "numbers")]
     pub history: Vec<f64>,
-    /// Certified distance of the last dictionary step from its optimum, as a loss.
+    /// Certified distance of the dictionary from the best for its representation, as a loss.
     pub step_gap: Option<f64>,
     /// No model of this rank has a worst loss below this.
     pub global_bound: Option<f64>,

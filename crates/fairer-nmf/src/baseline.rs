@@ -212,6 +212,7 @@ fn one_run(
         start_weights: None,
         stopping: &estimate.stopping,
         least_fall: None,
+        finishing: false,
         context,
         restart: 0,
         restarts: 1,

@@ -244,6 +244,7 @@ fn fit_rows(
         start_weights: start_weights.as_deref(),
         stopping: &parameters.stopping,
         least_fall: None,
+        finishing: false,
         context,
         restart: 0,
         restarts: 1,

@@ -181,9 +181,9 @@ pub struct Model {
     pub status: Status,
     /// Losses of the groups after every iteration of the kept run.
     pub history: Vec<Vec<f64>>,
-    /// How far the last dictionary step was from its own optimum at the most, in units of loss.
-    /// It certifies that step, not the factorisation as a whole, which is not convex. Absent for
-    /// methods other than AM.
+    /// How far the dictionary is at the most from the best one for the representation that is
+    /// delivered with it, in units of the worst loss. It says nothing of the factorisation as a
+    /// whole, which is not convex. Absent for methods other than AM.
     pub step_gap: Option<f64>,
     /// The lower bound on the worst loss of any rank-r model with these baselines.
     pub global_bound: BoundReport,

@@ -79,7 +79,9 @@ fn on_threads(
     work: impl FnOnce() -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
     let Some(threads) = run.threads else { return work() };
-    match rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build() {
+    // More than the machine has would only wait for each other.
+    let most = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+    match rayon::ThreadPoolBuilder::new().num_threads((threads as usize).min(most)).build() {
         Ok(pool) => pool.install(work),
         Err(e) => Err(Failure::failed(format!("cannot start {threads} threads: {e}"))),
     }

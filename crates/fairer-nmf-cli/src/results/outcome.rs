@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
     pub seconds: Seconds,
     pub worst_loss: f64,
     pub worst_group: String,
-    /// How far the last dictionary step was from its optimum at the most; AM only.
+    /// How far the dictionary is at the most from the best for its representation; AM only.
     pub step_gap: Option<f64>,
     /// No model of this rank has a worst loss below this; absent where it is too costly.
     pub global_bound: Option<f64>,

@@ -96,7 +96,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     reconstruction_err_ : float
         ‖X − WH‖ over all rows; of the scaled features where `normalize` scales them.
     step_gap_ : float or None
-        How far the last dictionary step was from its own optimum at the most, in units of loss;
+        How far the dictionary is at the most from the best for its representation, in loss;
         for the method "am".
     global_bound_ : float or None
         No model with as many topics has a worst loss below this, where it could be computed.

@@ -61,7 +61,7 @@ fn optimality(
     let mut sentences = Vec::new();
     if let Some(gap) = fit.step_gap.filter(|g| g.is_finite()) {
         sentences.push(format!(
-            "The last dictionary step is the best one for its representation, to within {} in loss.",
+            "The dictionary is the best one for its representation, to within {} in loss.",
             scientific(gap)
         ));
     }

@@ -196,13 +196,14 @@ impl Path<'_> {
             start_weights: None,
             stopping: &stopping,
             least_fall: Some(self.options.tolerance),
+            finishing: false,
             context: Context { observer: &observer, deadline: None },
             restart: 0,
             restarts: 1,
         };
         self.steps.go_on()?;
         let first = First::Known(begin.statistics, begin.measured);
-        let run = iterate(rows, Begin { dictionary: begin.h, first }, &task)?;
+        let run = iterate(rows, Begin { dictionary: begin.h, first, history: Vec::new() }, &task)?;
         self.steps.go_on()?;
         Ok(self.state(run.dictionary, run.statistics, run.measured))
     }

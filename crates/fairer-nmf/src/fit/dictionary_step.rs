@@ -104,7 +104,17 @@ impl<'a> DictionaryStep<'a> {
         }
     }
 
-    /// How far the last exact step was from its optimum at the most.
+    /// Asks how far a dictionary is from the optimum for other statistics, those of the rows that
+    /// are delivered with it; keeps dictionary and multipliers.
+    pub fn certify(&mut self, statistics: &[Statistics], h: &Dictionary, worst: f64) {
+        if let Self::MinMax(exact) = self {
+            let problem = minmax::Problem { statistics, criteria: exact.criteria };
+            let step = minmax::solve(&problem, &mut h.clone(), &exact.lambda, exact.wanted);
+            exact.gap = Some((worst - step.lower).max(0.0));
+        }
+    }
+
+    /// How far the dictionary was from its optimum at the most, when last asked.
     pub fn gap(&self) -> Option<f64> {
         match self {
             Self::MinMax(exact) => exact.gap,

@@ -2,7 +2,7 @@
 //!
 //! Every method runs through it: the paper's Algorithm 2 (AM: exact rows, exact min-max dictionary),
 //! its Algorithm 3 (MU with a weight rule), standard NMF by any update, and the points between the
-//! sum and the maximum. A method is a [`Scheme`](super::scheme::Scheme): row update, dictionary rule,
+//! sum and the maximum. A method is a [`Scheme`]: row update, dictionary rule,
 //! objective, and whether it looks ahead.
 //!
 //! *A soft beginning* (AM). The first rows go only part of the way to their exact values, so that a
@@ -23,11 +23,12 @@
 use super::dictionary_step::{DictionaryStep, exact_for};
 use super::measure::measure;
 use super::run::{Begin, First, Journal, Run, Task};
+use super::scheme::{DictionaryRule, Scheme};
 use crate::Result;
 use crate::dictionary::Dictionary;
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
-use crate::stopping::Measured;
+use crate::stopping::{Measured, Stopping};
 use crate::update::Update;
 
 /// Half of the way to exact rows.
@@ -44,9 +45,11 @@ pub(crate) fn iterate<'r>(
     let norms: Vec<f64> = rows.groups().iter().map(|g| g.norm()).collect();
     let mut dictionary =
         DictionaryStep::new(scheme.dictionary, task.criteria, &norms, task.start_weights);
-    let mut journal = Journal::new();
     let mut momentum = Momentum::new();
-    let Begin { dictionary: mut h, first } = begin;
+    let Begin { dictionary: mut h, first, history } = begin;
+    let begun = history.len();
+    let mut journal = Journal::new(history);
+    let stopping = told(task.stopping, &*rows, scheme);
     // A start that already has exact rows needs no soft beginning.
     let soft = if matches!(first, First::Pass(RowStep::Keep)) { scheme.soft } else { 0 };
     // The last accepted dictionary and what it achieves.
@@ -106,8 +109,17 @@ pub(crate) fn iterate<'r>(
             }
             continue;
         }
-        let stands = accepted.as_ref().is_some_and(|(_, before)| task.stopping.met(before, &now));
-        let settled = stands && journal.iterations() >= soft;
+        let stands = accepted.as_ref().is_some_and(|(_, before)| stopping.met(before, &now));
+        let settled = match task.finishing {
+            false => stands && journal.iterations() >= soft,
+            true => {
+                journal.iterations() >= begun + WINDOW && {
+                    let then = &journal.history[journal.iterations() - WINDOW];
+                    let then = then.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    then - now.worst() <= still(&stopping, now.worst())
+                }
+            }
+        };
         latest = Some(now.clone());
         if journal.ends(task, &now, &dictionary.shares(), settled) {
             break;
@@ -133,9 +145,34 @@ pub(crate) fn iterate<'r>(
         Some(known) => known,
         None => measure(&*rows, &statistics, &h, task.criteria)?,
     };
+    if scheme.looks_ahead {
+        dictionary.certify(&statistics, &h, measured.worst());
+    }
     let (step_gap, weights) = (dictionary.gap(), dictionary.shares());
     let Journal { history, status } = journal;
     Ok(Run { dictionary: h, rows, statistics, measured, history, status, step_gap, weights })
+}
+
+/// Iterations over which the worst loss of a run that is finished stands still.
+const WINDOW: usize = 15;
+
+/// What the worst loss may fall by in these: ten times the tolerance of itself, or a tenth of the
+/// tolerance.
+fn still(stopping: &Stopping, worst: f64) -> f64 {
+    stopping.tolerance * (10.0 * worst.abs()).max(0.1)
+}
+
+/// The stopping rule, with a tolerance of the AM scheme that the numbers can tell: statistics in
+/// f32 are good to some 1e-7, and below that a run would never stand still. No tolerance at all
+/// stays none.
+fn told(stopping: &Stopping, rows: &dyn Rows, scheme: Scheme) -> Stopping {
+    let finest = 1e-3 * rows.trusted_squared_error();
+    let exact = matches!(scheme.dictionary, DictionaryRule::MinMax { .. });
+    let tolerance = match stopping.tolerance {
+        asked if exact && asked > 0.0 => asked.max(finest),
+        asked => asked,
+    };
+    Stopping { tolerance, ..*stopping }
 }
 
 /// Soft iterations on the sum of squared relative errors, weighted.

@@ -1,41 +1,95 @@
-//! Several runs, of which the best is kept.
+//! Several runs, of which the best is kept and, by default, finished.
 
-use super::Parameters;
 use super::iterate::iterate;
-use super::run::{Run, Task};
-use super::start;
+use super::run::{Begin, First, Run, Task};
+use super::scheme::{DictionaryRule, Objective, Scheme};
+use super::{Context, Init, Parameters, Progress, start};
 use crate::Result;
 use crate::rows::{self, Rows};
+use crate::stopping::Status;
+use crate::update::Update;
+use crate::weights::WeightRule;
 use rayon::prelude::*;
 
 /// Factors below this size run their restarts in parallel; above, one after the other, so that
 /// no more than two representations are alive.
 const PARALLEL_RESTARTS: usize = 1 << 20;
 
-/// The best of `n_init` runs of a task from starts of their own.
+/// Runs whose objectives differ by less than this (worst losses; sums of squares relative to
+/// themselves) are equal: rounding does not choose between them, their number does.
+const TIE: f64 = 1e-9;
+
+/// The best of `n_init` runs of a task from starts of their own. By default ([`Init::Auto`]) the AM
+/// scheme also starts once from a standard fit, so that several restarts are never worse than
+/// that, and the best run goes on until its worst loss stands still.
 pub(super) fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
+    let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
+    let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
+    let restarts = p.n_init + usize::from(auto && p.n_init > 1);
     let one = |restart: usize| {
+        let task = Task { restart, restarts, ..*task };
         let mut rows = rows.apart();
+        if restart == p.n_init {
+            return from_standard(rows, p, &task);
+        }
         let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed);
-        iterate(rows, begin, &Task { restart, restarts: p.n_init, ..*task })
+        iterate(rows, begin, &task)
     };
     // Every method is judged by what it lowers.
     let value = |run: &Run<'_>| task.scheme.objective.of(&run.measured);
-    let better = |a: Run<'r>, b: Run<'r>| if value(&b) < value(&a) { b } else { a };
-    let mut best: Option<Run<'r>> = None;
-    let mut keep = |run: Run<'r>| {
-        best = Some(match best.take() {
-            None => run,
-            Some(kept) => better(kept, run),
-        });
+    let tie = |value: f64| if task.scheme.objective == Objective::Sum { TIE * value } else { TIE };
+    let mut best: Option<(usize, Run<'r>)> = None;
+    let mut keep = |(restart, run): (usize, Run<'r>)| match &best {
+        Some((_, kept)) if value(&run) >= value(kept) - tie(value(kept)) => {}
+        _ => best = Some((restart, run)),
     };
     if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
-        let runs: Vec<Run<'r>> = (0..p.n_init).into_par_iter().map(one).collect::<Result<_>>()?;
-        runs.into_iter().for_each(&mut keep);
+        let runs: Vec<Run<'r>> = (0..restarts).into_par_iter().map(one).collect::<Result<_>>()?;
+        runs.into_iter().enumerate().for_each(&mut keep);
     } else {
-        for restart in 0..p.n_init {
-            keep(one(restart)?);
+        for restart in 0..restarts {
+            keep((restart, one(restart)?));
         }
     }
-    Ok(best.expect("n_init is at least 1 by Parameters::check"))
+    let (restart, best) = best.expect("n_init is at least 1 by Parameters::check");
+    if auto && best.status == Status::Converged {
+        return finish(best, &Task { restart, restarts, ..*task });
+    }
+    Ok(best)
+}
+
+/// Goes on with a run that has converged until its worst loss stands still.
+fn finish<'r>(run: Run<'r>, task: &Task<'_>) -> Result<Run<'r>> {
+    let Run { dictionary, rows, statistics, measured, history, weights, .. } = run;
+    let begin = Begin { dictionary, first: First::Known(statistics, measured), history };
+    iterate(rows, begin, &Task { start_weights: Some(&weights), finishing: true, ..*task })
+}
+
+/// A run that begins at standard NMF by HALS, which the observer hears of as what leads up to it.
+fn from_standard<'r>(
+    mut rows: Box<dyn Rows + 'r>,
+    p: &Parameters,
+    task: &Task<'_>,
+) -> Result<Run<'r>> {
+    let observer = |progress: &Progress<'_>| match *progress {
+        Progress::Iteration { restart, restarts, losses, weights, worst_loss, .. } => {
+            let iteration = 0;
+            (task.context.observer)(&Progress::Iteration {
+                restart,
+                restarts,
+                iteration,
+                losses,
+                weights,
+                worst_loss,
+            })
+        }
+        _ => (task.context.observer)(progress),
+    };
+    let context = Context { observer: &observer, ..task.context };
+    let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
+    let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed);
+    let lead = Task { scheme, closing: Update::Nnls, start_weights: None, context, ..*task };
+    let Run { dictionary, rows, statistics, measured, .. } = iterate(rows, begin, &lead)?;
+    let first = First::Known(statistics, measured);
+    iterate(rows, Begin { dictionary, first, history: Vec::new() }, task)
 }

@@ -41,6 +41,8 @@ pub(crate) struct Run<'r> {
 pub(crate) struct Begin {
     pub dictionary: Dictionary,
     pub first: First,
+    /// What earlier iterations of the same run left, where it goes on.
+    pub history: Vec<Vec<f64>>,
 }
 
 /// How the first statistics come about.
@@ -64,6 +66,8 @@ pub(crate) struct Task<'a> {
     pub stopping: &'a Stopping,
     /// End where the objective falls by less than this, and keep no step that does not lower it.
     pub least_fall: Option<f64>,
+    /// Go on until the worst loss stands still over many iterations, not the errors over one.
+    pub finishing: bool,
     pub context: Context<'a>,
     /// Number of the run, from 0, and how many there are.
     pub restart: usize,
@@ -91,8 +95,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub fn new() -> Self {
-        Self { history: Vec::new(), status: Status::IterationLimit }
+    pub fn new(history: Vec<Vec<f64>>) -> Self {
+        Self { history, status: Status::IterationLimit }
     }
 
     /// Number of iterations so far.

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Init {
-    /// The library's choice; at present as [`Init::Random`]: with the soft beginning of the AM scheme
-    /// and restarts, random factors do as well as what else was tried.
+    /// The library's choice. For the AM scheme: restarts from random factors, beside several of
+    /// them one from a standard fit, and the best is finished until its worst loss stands still.
+    /// For the others as [`Init::Random`].
     Auto,
     /// W and H uniform on [0, 1), as in the paper.
     Random,
@@ -103,7 +104,7 @@ pub(super) fn make(
         Init::Random | Init::Auto | Init::Nndsvd | Init::Nndsvda => {
             rows.begin(rank, RowStart::Random { seed, restart: restart as u64 });
             let dictionary = random_dictionary(rank, rows.features(), restart, seed);
-            Begin { dictionary, first: First::Pass(RowStep::Keep) }
+            Begin { dictionary, first: First::Pass(RowStep::Keep), history: Vec::new() }
         }
     }
 }
@@ -120,7 +121,7 @@ pub(super) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) 
         None => (RowStart::Zero, RowStep::EXACT),
     };
     rows.begin(rank, w);
-    Begin { dictionary, first: First::Pass(step) }
+    Begin { dictionary, first: First::Pass(step), history: Vec::new() }
 }
 
 fn random_dictionary(rank: usize, features: usize, restart: usize, seed: u64) -> Dictionary {

@@ -66,6 +66,9 @@ struct Limits {
 
 const LIMITS: Limits = Limits { solves: 200, newton: usize::MAX };
 
+/// Groups up to which Newton's method is used: three matrices of 6 MB.
+const NEWTON_GROUPS: usize = 900;
+
 /// Safe steps change no weight by more than e to this, and give up after so many shorter tries.
 const MAX_RATE: f64 = 3.0;
 const SAFE_TRIES: usize = 30;
@@ -226,6 +229,10 @@ impl<'a> Solver<'a> {
 
     /// A Newton step with backtracking; none if it does not raise D.
     fn newton(&mut self, at: &Point) -> Option<Point> {
+        // Its matrices are L×L: beyond this many groups the safe steps, which have none, do all.
+        if at.weights.len() > NEWTON_GROUPS {
+            return None;
+        }
         let model = newton::Model::new(self.problem, at)?;
         let mut radius = 1.0;
         for _ in 0..4 {

@@ -1,0 +1,132 @@
+//! How close the default fit comes to the best worst loss ever found, from every seed.
+//!
+//!     .venv/bin/python references/export_starts.py target/starts
+//!     cargo run --release -p fairer-nmf-bench --bin starts -- SHARED target/starts [SEEDS] [OTHERS] [ONLY]
+//!
+//! SHARED is the folder with the paper's data sets. For every set and rank the baselines are estimated
+//! once and given to all fits. *Best* is the least worst loss of all fits of the row: the default and
+//! the former default (random restarts, not finished) from SEEDS seeds, and OTHERS single starts that are
+//! finished. ONLY: a set's name. One thread.
+
+use fairer_nmf::{Baseline, GroupedData, Init, Parameters, estimate_baselines, fit, silent};
+use fairer_nmf_bench::paper::{self, Failure};
+use ndarray::Array2;
+
+const HEADER: &str = "\
+| set | rank | best | default, mean above best | default, most above best | former default, mean above | former, most | s | s, former |
+|---|---|---|---|---|---|---|---|---|";
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [shared, folder, rest @ ..] = &arguments[..] else {
+        return Err(
+            "give the folder with the paper's data sets and that of the exported ones".into()
+        );
+    };
+    let number = |at: usize, default: u64| rest.get(at).map_or(Ok(default), |v| v.parse());
+    let (seeds, others) = (number(0, 5)?, number(1, 20)?);
+    let wanted = |name: &str| rest.get(2).is_none_or(|only| only == name);
+    println!("{HEADER}");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    pool.install(|| {
+        for (name, ranks) in [("hd", &[2, 4, 8][..]), ("20n", &[5, 10, 20])] {
+            if wanted(name) {
+                let set = paper::SETS.iter().find(|s| s.name == name).ok_or("no such set")?;
+                let dataset = set.read(shared)?;
+                rows(name, &paper::grouped(&dataset)?, ranks, seeds, others)?;
+            }
+        }
+        for (name, ranks) in
+            [("wine", &[2, 5, 10][..]), ("cancer", &[4, 10]), ("digits", &[10, 20, 30])]
+        {
+            if wanted(name) {
+                let (x, labels) = table(&format!("{folder}/{name}.csv"))?;
+                rows(name, &GroupedData::new(x.view(), &labels)?, ranks, seeds, others)?;
+            }
+        }
+        for (name, groups, salt) in [("planted 4", 4, 1), ("planted 6", 6, 2)] {
+            if wanted(name) {
+                let (x, labels) = planted(groups, salt);
+                rows(name, &GroupedData::new(x.view(), &labels)?, &[6, 12], seeds, others)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The class and the features of every row.
+fn table(path: &str) -> Result<(Array2<f64>, Vec<String>), Failure> {
+    let text = std::fs::read_to_string(path)?;
+    let mut labels = Vec::new();
+    let mut values = Vec::new();
+    for line in text.lines() {
+        let (label, rest) = line.split_once(',').ok_or("a row without features")?;
+        labels.push(label.to_owned());
+        for value in rest.split(',') {
+            values.push(value.parse::<f64>()?);
+        }
+    }
+    Ok((Array2::from_shape_vec((labels.len(), values.len() / labels.len()), values)?, labels))
+}
+
+/// Twelve shared topics and two more of every group, three and one of which make a row.
+fn planted(groups: usize, salt: usize) -> (Array2<f64>, Vec<String>) {
+    let weyl = |at: usize| ((at + 7919 * salt) as f64 * 0.754_877_666_246_692_7).fract();
+    let (m, n, shared) = (400, 60, 12);
+    let topic = |k: usize, j: usize| weyl(k * n + j).powi(6);
+    let x = Array2::from_shape_fn((m, n), |(i, j)| {
+        let pick = |k: usize| (weyl(100_000 + 5 * i + k) * shared as f64) as usize;
+        let weight = |k: usize| weyl(200_000 + 4 * i + k);
+        let own = shared + 2 * (i % groups) + (i / groups) % 2;
+        let noise = 0.9 + 0.2 * weyl(300_000 + i * n + j);
+        let common: f64 = (0..3).map(|k| weight(k) * topic(pick(k), j)).sum();
+        (common + weight(3) * topic(own, j)) * noise
+    });
+    (x, (0..m).map(|i| (i % groups).to_string()).collect())
+}
+
+fn rows(
+    name: &str,
+    data: &GroupedData<'_, f64>,
+    ranks: &[usize],
+    seeds: u64,
+    others: u64,
+) -> Result<(), Failure> {
+    let data = &data.clone().normalize_features()?;
+    for &rank in ranks {
+        let defaults = Parameters { bound: false, ..Parameters::new(rank) };
+        let found = estimate_baselines(data, rank, &defaults.baseline, 0, &silent)?;
+        let errors = found.iter().map(|b| b.error).collect();
+        let defaults = Parameters { baseline: Baseline::Given { errors }, ..defaults };
+        let former = Parameters { init: Init::Random, ..defaults.clone() };
+        let single = Parameters { n_init: 1, ..defaults.clone() };
+        let run = |parameters: &Parameters, seeds: std::ops::Range<u64>| {
+            let mut seconds = 0.0;
+            let mut values = Vec::new();
+            for seed in seeds {
+                let found = fit(data, &Parameters { seed, ..parameters.clone() }, &silent)?;
+                seconds += found.fit_time.as_secs_f64();
+                values.push(found.model.worst_loss());
+            }
+            Ok::<_, Failure>((seconds / values.len().max(1) as f64, values))
+        };
+        let (seconds, ours) = run(&defaults, 0..seeds)?;
+        let (former_seconds, theirs) = run(&former, 0..seeds)?;
+        let (_, singles) = run(&single, 1000..1000 + others)?;
+        let all = ours.iter().chain(&theirs).chain(&singles);
+        let best = all.copied().fold(f64::INFINITY, f64::min);
+        let above = |values: &[f64]| {
+            let above = values.iter().map(|v| v - best);
+            let mean = above.clone().sum::<f64>() / values.len() as f64;
+            let most = above.fold(0.0f64, f64::max);
+            let share = |v: f64| format!("{v:.1e} ({:.2} %)", 100.0 * v / best.abs());
+            format!("{} | {}", share(mean), share(most))
+        };
+        println!(
+            "| {name} | {rank} | {best:.6} | {} | {} | {seconds:.2} | {former_seconds:.2} |",
+            above(&ours),
+            above(&theirs)
+        );
+    }
+    Ok(())
+}

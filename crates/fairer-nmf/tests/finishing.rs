@@ -1,0 +1,124 @@
+//! Laws of the default fit: what it delivers is finished, certified as it is, and no worse than the
+//! standard fit it could have started from.
+
+use fairer_nmf::{
+    Baseline, GroupedData, Init, Method, Parameters, Start, Stopping, fit, fit_from,
+    group_statistics, min_max_step, silent, synthetic,
+};
+use ndarray::Array2;
+
+/// A Weyl sequence with groups of different shape.
+fn weyl(rows: usize, columns: usize, groups: usize, salt: f64) -> (Array2<f64>, Vec<String>) {
+    let group = |i: usize| (i * i + i / 3) % groups;
+    let x = Array2::from_shape_fn((rows, columns), |(i, j)| {
+        let t = ((i * columns + j) as f64 + salt) * 0.754_877_666_246_692_7;
+        (t - t.floor()).powi(2) + ((j * (group(i) + 1)) % 5) as f64 * 0.2
+    });
+    (x, (0..rows).map(|i| group(i).to_string()).collect())
+}
+
+fn given(data: &GroupedData<'_, f64>) -> Baseline {
+    Baseline::Given { errors: data.groups().iter().map(|g| 0.05 * g.norm()).collect() }
+}
+
+#[test]
+fn a_default_fit_is_finished() {
+    for (rows, columns, groups, rank) in [(60, 12, 3, 4), (90, 8, 5, 3), (120, 20, 4, 6)] {
+        let (x, labels) = weyl(rows, columns, groups, 0.3);
+        let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+        let parameters = Parameters { baseline: given(&data), ..Parameters::new(rank) };
+        for seed in 0..3 {
+            let parameters = Parameters { seed, ..parameters.clone() };
+            let model = fit(&data, &parameters, &silent).unwrap().model;
+            // A hundred iterations more, whatever the tolerance.
+            let stopping = Stopping { tolerance: 0.0, max_iterations: 100, ..parameters.stopping };
+            let start = Start { components: Some(model.components.clone()), representation: None };
+            let more = Parameters { stopping, ..parameters };
+            let more = fit_from(&data, &more, &start, &silent).unwrap().model;
+            let fall = model.worst_loss() - more.worst_loss();
+            assert!(fall <= (1e-3 * model.worst_loss()).max(1e-5), "fell by {fall}");
+        }
+    }
+}
+
+#[test]
+fn a_default_fit_is_never_worse_than_a_standard_fit_of_its_seed() {
+    for rank in [2, 4, 7] {
+        let (x, labels) = weyl(70, 15, 4, 0.7);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        for seed in 0..3 {
+            let fair =
+                Parameters { seed, n_init: 2, baseline: given(&data), ..Parameters::new(rank) };
+            let standard = Parameters { method: Method::standard(), n_init: 1, ..fair.clone() };
+            let fair = fit(&data, &fair, &silent).unwrap().model;
+            let standard = fit(&data, &standard, &silent).unwrap().model;
+            assert!(fair.worst_loss() <= standard.worst_loss() + 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_gap_is_about_the_representation_that_is_delivered() {
+    let mut coarse = 0;
+    for (iterations, rank) in [(1, 3), (2, 3), (4, 5), (20, 4), (300, 4)] {
+        let (x, labels) = weyl(80, 14, 4, 0.1);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let stopping = Stopping { max_iterations: iterations, ..Parameters::new(rank).stopping };
+        let parameters =
+            Parameters { stopping, n_init: 1, baseline: given(&data), ..Parameters::new(rank) };
+        let found = fit(&data, &parameters, &silent).unwrap();
+        let (model, w) = (found.model, found.representation);
+        let errors: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+        let statistics = group_statistics(&data, w.view()).unwrap();
+        let best = min_max_step(&statistics, &errors, model.components.view(), 1e-10).unwrap();
+        let gap = model.step_gap.expect("AM has a gap");
+        // The optimum for this W lies between: not below what the gap allows.
+        assert!(model.worst_loss() - gap <= best.upper + 1e-9, "{gap} at {iterations} iterations");
+        coarse += usize::from(model.worst_loss() - best.upper > 1e-5);
+    }
+    assert!(coarse >= 2, "all fits were finished: nothing was tested");
+}
+
+#[test]
+fn restarts_that_tie_go_to_the_first() {
+    let (x, labels) = synthetic::first(0);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    // Rank 1 has one optimum up to scale: all restarts find it to rounding.
+    let parameters = |n_init: usize, method: Method| Parameters {
+        init: Init::Random,
+        n_init,
+        method,
+        baseline: Baseline::Zero,
+        stopping: Stopping { tolerance: 1e-14, max_iterations: 3000, ..Stopping::default() },
+        ..Parameters::new(1)
+    };
+    for method in [Method::am(), Method::standard()] {
+        let one = fit(&data, &parameters(1, method), &silent).unwrap().model;
+        let many = fit(&data, &parameters(6, method), &silent).unwrap().model;
+        assert!((one.worst_loss() - many.worst_loss()).abs() < 1e-9);
+        assert_eq!(one.components, many.components);
+    }
+}
+
+#[test]
+fn f32_is_not_asked_for_more_than_it_can_tell() {
+    let (x, labels) = weyl(143, 5, 10, 0.4);
+    let x = x.mapv(|v| v as f32);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let stopping = Stopping { tolerance: 1e-7, ..Parameters::new(3).stopping };
+    let model = fit(&data, &Parameters { stopping, ..Parameters::new(3) }, &silent).unwrap().model;
+    assert!(model.iterations() < 1_500, "{} iterations", model.iterations());
+}
+
+#[test]
+fn thousands_of_groups_need_no_matrix_of_them() {
+    let (x, _) = weyl(6_000, 4, 5, 0.2);
+    let labels: Vec<String> = (0..6_000).map(|i| (i % 3_000).to_string()).collect();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let stopping = Stopping { max_iterations: 2, ..Parameters::new(2).stopping };
+    let baseline = Baseline::Zero;
+    let parameters = Parameters { stopping, n_init: 1, baseline, ..Parameters::new(2) };
+    let model = fit(&data, &parameters, &silent).unwrap().model;
+    assert!(model.worst_loss() >= model.global_bound.value.unwrap());
+    assert!(model.step_gap.unwrap() >= 0.0);
+}
