@@ -4,28 +4,38 @@
 //! sample. Data are touched again only where something is fitted anew.
 
 mod bootstrap;
+mod chance;
 mod comparison;
+mod difference;
 mod held_out;
 mod individuals;
 mod permutation;
 mod report;
+mod residuals;
 mod steps;
+pub(crate) mod student;
 mod topics;
 mod trade_off;
+mod unseen;
+mod verdict;
 
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
+pub use chance::{DrawBudget, GroupChance, RandomGroups};
 pub use comparison::{
     AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Role, Subject, compare, fit_peers,
 };
+pub use difference::{Differences, GroupDifference, Range};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
 pub use individuals::{Direction, GroupChange, Individuals, compare_individuals};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
+pub use residuals::{FeatureError, feature_errors};
 pub use steps::AuditPart;
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
+pub use verdict::{Verdict, VerdictCode};
 
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;

@@ -20,6 +20,10 @@ pub(crate) enum Purpose {
     Permutation(u64),
     /// Split of a group into training and held-out rows: (group, fold).
     HeldOut(u64, u64),
+    /// Dictionaries and folds behind errors of unseen rows: (group, fit).
+    Unseen(u64, u64),
+    /// Draw b of random groups, and the dictionaries of its groups: (draw, fit).
+    Chance(u64, u64),
 }
 
 impl Purpose {
@@ -33,6 +37,8 @@ impl Purpose {
             Self::Bootstrap(b) => (6, b, 0),
             Self::Permutation(b) => (7, b, 0),
             Self::HeldOut(group, fold) => (8, group, fold),
+            Self::Unseen(group, fit) => (9, group, fit),
+            Self::Chance(draw, fit) => (10, draw, fit),
         }
     }
 }

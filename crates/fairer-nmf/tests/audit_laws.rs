@@ -244,16 +244,20 @@ fn every_part_tells_its_steps_to_the_end() {
     assert!(report.unfinished.is_empty());
     let seen = seen.into_inner().unwrap();
     let steps: Vec<usize> = seen.iter().map(|&(_, _, total)| total).collect();
-    // Draws, draws, folds of three groups, both ways along three points, draws, draws and one.
-    assert_eq!(steps, [300, 300, 15, 6, 12, 7]);
+    // A fit and folds of everybody and of three groups, draws and one, draws, draws, folds of three groups, both ways along three points, draws, draws and one.
+    assert_eq!(steps, [29, 41, 300, 300, 15, 6, 12, 7]);
     assert!(seen.iter().all(|&(_, done, total)| done == total), "{seen:?}");
 }
 
 #[test]
 fn a_stop_keeps_what_is_finished_and_names_the_rest() {
-    use AuditPart::{HeldOut, Intervals, Permutation, RefitIntervals, RefitPermutation, TradeOff};
+    use AuditPart::{
+        Differences, HeldOut, Intervals, Permutation, RandomGroups, RefitIntervals,
+        RefitPermutation, TradeOff,
+    };
     let whole = full(1);
-    let all = [Intervals, Permutation, HeldOut, TradeOff, RefitIntervals, RefitPermutation];
+    let first = [Differences, RandomGroups, Intervals, Permutation];
+    let all = [&first[..], &[HeldOut, TradeOff, RefitIntervals, RefitPermutation]].concat();
     for (i, &last) in all.iter().enumerate() {
         // Stops in the middle of a part, for good.
         let stopped = AtomicBool::new(false);
@@ -268,11 +272,13 @@ fn a_stop_keeps_what_is_finished_and_names_the_rest() {
             }
         });
         assert_eq!(report.unfinished, all[i..]);
-        assert_eq!(report.bootstrap, whole.bootstrap.clone().filter(|_| i > 0));
-        assert_eq!(report.permutation, whole.permutation.clone().filter(|_| i > 1));
-        assert_eq!(report.held_out, whole.held_out.clone().filter(|_| i > 2));
-        assert_eq!(report.trade_off, whole.trade_off.clone().filter(|_| i > 3));
-        assert_eq!(report.bootstrap_refit, whole.bootstrap_refit.clone().filter(|_| i > 4));
+        assert_eq!(report.differences, whole.differences.clone().filter(|_| i > 0));
+        assert_eq!(report.chance, whole.chance.clone().filter(|_| i > 1));
+        assert_eq!(report.bootstrap, whole.bootstrap.clone().filter(|_| i > 2));
+        assert_eq!(report.permutation, whole.permutation.clone().filter(|_| i > 3));
+        assert_eq!(report.held_out, whole.held_out.clone().filter(|_| i > 4));
+        assert_eq!(report.trade_off, whole.trade_off.clone().filter(|_| i > 5));
+        assert_eq!(report.bootstrap_refit, whole.bootstrap_refit.clone().filter(|_| i > 6));
         assert_eq!(report.permutation_refit, None);
         assert_eq!((&report.groups, &report.topics), (&whole.groups, &whole.topics));
     }

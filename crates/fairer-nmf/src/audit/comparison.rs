@@ -6,8 +6,8 @@
 //! against the same baselines, so that losses compare.
 
 use super::{
-    AuditOptions, AuditPart, AuditReport, Individuals, audit, audit_pair, compare_individuals,
-    evaluate,
+    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Verdict, audit, audit_pair,
+    compare_individuals, evaluate,
 };
 use crate::{
     Baseline, Element, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Status,
@@ -212,6 +212,16 @@ impl Comparison {
         }
     }
 
+    /// What is said first, about the model that one starts from: of a fairer one, which evens out
+    /// by construction, the verdict on standard NMF beside it.
+    #[must_use]
+    pub fn verdict(&self) -> &Verdict {
+        match &self.standard {
+            Some(standard) if is_fairer(self.method) => &standard.audit.verdict,
+            _ => &self.subject.verdict,
+        }
+    }
+
     /// A model beside the dictionary.
     #[must_use]
     pub fn peer(&self, role: Role) -> Option<&AuditedPeer> {
@@ -293,7 +303,17 @@ pub fn compare<T: Element>(
     };
     begins(Role::Subject);
     let (h, w) = (subject.components, subject.representation);
-    let all = AuditOptions { trade_off: curve, ..options.clone() };
+    // The verdict is about what one starts from: a fairer model evens out by construction.
+    let silent = |options: AuditOptions| AuditOptions {
+        differences: false,
+        chance: DrawBudget { draws: 0, ..options.chance },
+        ..options
+    };
+    let starts_from_standard = subject.is_fairer() && standard.is_some();
+    let mut all = AuditOptions { trade_off: curve, ..options.clone() };
+    if starts_from_standard {
+        all = silent(all);
+    }
     let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
     let less = |method: Method, trade_off| AuditOptions {
         folds: 0,
@@ -304,7 +324,10 @@ pub fn compare<T: Element>(
     let of_standard = (peers.standard.as_ref())
         .map(|peer| {
             begins(Role::Standard);
-            let options = less(peer.model.parameters.method, None);
+            let mut options = less(peer.model.parameters.method, None);
+            if !starts_from_standard {
+                options = silent(options);
+            }
             audit(data, peer.model.components.view(), baselines, None, &options, observer)
         })
         .transpose()?;
@@ -314,7 +337,7 @@ pub fn compare<T: Element>(
         Some(peer) => {
             begins(Role::Fairer);
             let last = peer.model.components.view();
-            let options = less(peer.model.parameters.method, options.trade_off);
+            let options = silent(less(peer.model.parameters.method, options.trade_off));
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
             main.trade_off = audit.trade_off.take();

@@ -1,10 +1,12 @@
 //! The whole audit in one call: every part of this module, as plain data for a page or a file.
 
 use super::steps::Parts;
+use super::verdict::{self, Findings};
 use super::{
-    AuditPart, Bootstrap, HeldOut, Individuals, Permutation, Topic, TopicMatch, TradeOff,
-    TradeOffOptions, bootstrap, compare_individuals, describe_topics, evaluate, held_out, is_small,
-    match_topics, permutation, trade_off,
+    AuditPart, Bootstrap, Differences, DrawBudget, FeatureError, HeldOut, Individuals, Permutation,
+    RandomGroups, Topic, TopicMatch, TradeOff, TradeOffOptions, Verdict, bootstrap, chance,
+    compare_individuals, describe_topics, difference, evaluate, feature_errors, held_out, is_small,
+    match_topics, permutation, trade_off, unseen,
 };
 use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
@@ -24,6 +26,17 @@ pub struct AuditOptions {
     pub folds: usize,
     /// Runs for every fitted baseline (held out, or of a random group).
     pub baseline_runs: usize,
+    /// Whether the groups are compared on rows that the dictionaries have not seen: what the
+    /// verdict is about.
+    #[serde(default)]
+    pub differences: bool,
+    /// Difference between a group's loss and the others' that would matter, as a share of the
+    /// group's norm.
+    #[serde(default = "matters")]
+    pub matters: f64,
+    /// What random groups may cost; no draws leave them out.
+    #[serde(default)]
+    pub chance: DrawBudget,
     /// The trade-off curve, or none.
     pub trade_off: Option<TradeOffOptions>,
     /// Strongest features named per topic.
@@ -62,12 +75,20 @@ impl Default for AuditOptions {
             permutations: 2_000,
             folds: 5,
             baseline_runs: 2,
+            differences: true,
+            matters: matters(),
+            chance: DrawBudget::default(),
             trade_off: Some(TradeOffOptions::default()),
             strongest: 10,
             refit: None,
             seed: 0,
         }
     }
+}
+
+/// Five points of a hundred.
+fn matters() -> f64 {
+    0.05
 }
 
 /// What the dictionary costs one group.
@@ -106,6 +127,17 @@ pub struct AuditReport {
     pub worst_loss: f64,
     /// ‖X − WH‖/‖X‖.
     pub total_error: f64,
+    /// What the audit says first.
+    pub verdict: Verdict,
+    /// How the groups differ in what they pay, on rows that the dictionaries have not seen.
+    #[serde(default)]
+    pub differences: Option<Differences>,
+    /// What random groups pay.
+    #[serde(default)]
+    pub chance: Option<RandomGroups>,
+    /// The features on which every group's error lies, in the order of the groups.
+    #[serde(default)]
+    pub feature_errors: Vec<Vec<FeatureError>>,
     /// Intervals with the dictionary fixed.
     pub bootstrap: Option<Bootstrap>,
     /// Intervals with everything fitted anew.
@@ -209,6 +241,21 @@ pub fn audit_pair<T: Element>(
 
     let mut parts = Parts { observer, unfinished: Vec::new() };
     let some = |count: usize| (count > 0).then_some(count);
+    // What the verdict needs comes first: a stop leaves out the rest.
+    let errors = &found.row_squared_errors;
+    let several = data.groups().len() > 1;
+    let fits = (o.differences && several).then(|| unseen::count(data));
+    let differences = parts.run(AuditPart::Differences, fits, |steps| {
+        let groups = unseen::unseen(data, components, errors, o.seed, steps)?;
+        Ok(difference::differences(&groups, rank, o.level, o.matters))
+    })?;
+    let differences = differences.flatten();
+    // The groups as they are come on top of the random ones.
+    let draws = some(o.chance.draws).filter(|_| several).map(|draws| draws + 1);
+    let chance = parts.run(AuditPart::RandomGroups, draws, |steps| {
+        chance::random_groups(data, components, errors, o.chance, o.seed, steps)
+    })?;
+    let chance = chance.flatten();
     let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
         bootstrap::fixed(data, &found, baselines, (o.draws, o.level, o.seed), steps)
     })?;
@@ -251,13 +298,25 @@ pub fn audit_pair<T: Element>(
         })
         .transpose()?;
     let squares: f64 = found.row_squared_errors.iter().sum();
+    let total_error = (squares / data.squared_norm()).sqrt();
+    let verdict = verdict::verdict(&Findings {
+        groups: &groups,
+        differences: differences.as_ref(),
+        chance: chance.as_ref(),
+        total_error,
+        asked: o.differences,
+    });
     Ok(AuditReport {
         rank,
         rows: data.rows(),
         features: data.features(),
         worst_group: crate::weights::largest(&found.losses),
         worst_loss: found.worst_loss(),
-        total_error: (squares / data.squared_norm()).sqrt(),
+        total_error,
+        verdict,
+        differences,
+        chance,
+        feature_errors: feature_errors(data, components, &found, o.strongest)?,
         groups,
         bootstrap,
         bootstrap_refit,

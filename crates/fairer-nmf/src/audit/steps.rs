@@ -17,6 +17,10 @@ pub enum AuditPart {
     Permutation,
     /// Held-out baselines.
     HeldOut,
+    /// Differences between groups on rows that dictionaries have not seen.
+    Differences,
+    /// What random groups pay.
+    RandomGroups,
     /// The trade-off curve.
     TradeOff,
     /// Bootstrap intervals with a refit in every draw.
@@ -33,6 +37,8 @@ impl AuditPart {
             Self::Intervals => "bootstrap intervals",
             Self::Permutation => "permutation test",
             Self::HeldOut => "held-out baselines",
+            Self::Differences => "differences between groups",
+            Self::RandomGroups => "random groups",
             Self::TradeOff => "trade-off curve",
             Self::RefitIntervals => "bootstrap intervals with refits",
             Self::RefitPermutation => "permutation test with refits",

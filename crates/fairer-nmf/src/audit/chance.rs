@@ -1,0 +1,236 @@
+//! What random groups pay: the reference beside every loss.
+//!
+//! A group's baseline is fitted on its own rows, so that a small group pays by construction. A draw
+//! shuffles the labels over all rows, fits every random group a dictionary of its own by the same
+//! procedure as the observed ones, and measures
+//!
+//!   loss = (‖X_m − W_mH‖ − E_m)/‖X_m‖     under the shared H, which knows no labels.
+//!
+//! Its mean over a fixed number of draws is *chance*; *excess loss* = loss − chance, with mean zero
+//! for a group like all others whatever its size. The range holds nine of ten random groups.
+//!
+//! *Test*: how often does some group of a shuffle exceed chance by as many standard deviations of
+//! its size as this one (Westfall and Young 1993: adjusted over groups with their dependence)?
+//! Observed and shuffled labels are treated alike, moments included, so that for exchangeable rows
+//! p is exact for the fixed number of draws. Draws beyond it are made until [`ENOUGH`] of them are as
+//! large (Besag and Clifford 1991), decided in their order. It asks whether a group is like a random
+//! one; that it pays more than the others is the question of [`super::difference`].
+
+use super::steps::Steps;
+use super::unseen::Fitter;
+use crate::random::{Purpose, Stream};
+use crate::{Element, GroupedData, Result};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// Draws as large as the observed value after which a p-value needs no more.
+const ENOUGH: usize = 10;
+/// The largest multiple of the fixed number of draws that a p-value may ask for.
+const AT_MOST: usize = 2;
+/// Fewer draws than this say nothing.
+const AT_LEAST: usize = 10;
+
+/// What a random group of one group's size pays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupChance {
+    /// The group's loss by the same procedure.
+    pub loss: f64,
+    /// Mean loss of random groups of its size.
+    pub mean: f64,
+    /// 5 % of random groups pay less.
+    pub low: f64,
+    /// 5 % of random groups pay more.
+    pub high: f64,
+    /// Loss less that mean.
+    pub excess_loss: f64,
+    /// How often some group of a shuffle exceeds chance as much, adjusted over the groups.
+    pub adjusted_p: f64,
+    /// Draws behind the p-value.
+    pub p_draws: usize,
+}
+
+/// What random groups pay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomGroups {
+    /// Draws behind means and ranges.
+    pub draws: usize,
+    /// Draws that were asked for; fewer were made where the time given to them ended.
+    pub draws_asked: usize,
+    /// Groups, in their order.
+    pub groups: Vec<GroupChance>,
+}
+
+/// What the draws may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DrawBudget {
+    /// Draws behind means and ranges; a p-value may ask for twice as many. 0 leaves chance
+    /// out.
+    pub draws: usize,
+    /// Time for all of them, checked between draws. Other limits on time do not count it.
+    pub time: Duration,
+}
+
+impl Default for DrawBudget {
+    fn default() -> Self {
+        Self { draws: 40, time: Duration::from_secs(60) }
+    }
+}
+
+/// Chance for every group of a shared dictionary; none where the time ended before there were
+/// enough draws. `row_errors` are the rows' squared errors under it, in the order of the data.
+pub(super) fn random_groups<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    row_errors: &[f64],
+    budget: DrawBudget,
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<Option<RandomGroups>> {
+    let fitter = Fitter { data, rank: components.nrows(), seed, steps };
+    let loss = |rows: &[usize], purpose| -> Result<f64> {
+        let norm: f64 = rows.iter().map(|&row| data.row_squared_norm(row)).sum();
+        if norm <= 0.0 {
+            return Ok(0.0);
+        }
+        let own = fitter.errors(rows, &fitter.best(rows, components, purpose)?)?;
+        let shared: f64 = rows.iter().map(|&row| row_errors[row]).sum();
+        Ok((shared / norm).sqrt() - (own.iter().sum::<f64>() / norm).sqrt())
+    };
+    let groups = data.groups();
+    let draw = |b: usize| -> Result<Vec<f64>> {
+        let sets = if b == 0 {
+            groups.iter().map(|g| g.rows.clone()).collect()
+        } else {
+            shuffled(data, b, seed)
+        };
+        let one =
+            |(l, rows): (usize, &Vec<usize>)| loss(rows, Purpose::Chance(b as u64, 1 + l as u64));
+        let work = || sets.par_iter().enumerate().map(one).collect();
+        // Draws that a p-value asks for on top are not counted: nobody knows them beforehand.
+        if b <= budget.draws { steps.step(work) } else { steps.go_on().and_then(|()| work()) }
+    };
+    let begin = Instant::now();
+    let mut found = vec![draw(0)?];
+    extend(&mut found, budget.draws, &draw, || begin.elapsed() < budget.time)?;
+    let draws = found.len() - 1;
+    if draws < AT_LEAST.min(budget.draws) {
+        return Ok(None);
+    }
+    let moments: Vec<(f64, f64)> = (0..groups.len()).map(|l| moments(&found, l)).collect();
+    let z = |losses: &[f64], l: usize| {
+        let (mean, sd) = moments[l];
+        // Without scatter (all rows alike) nothing stands out.
+        if sd > 0.0 { (losses[l] - mean) / sd } else { 0.0 }
+    };
+    let observed: Vec<f64> = (0..groups.len()).map(|l| z(&found[0], l)).collect();
+    let largest = |losses: &Vec<f64>| {
+        (0..groups.len()).map(|l| z(losses, l)).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let mut tails: Vec<Tail> = observed.iter().map(|&z| Tail::new(z)).collect();
+    let mut counted = 1;
+    loop {
+        for losses in &found[counted..] {
+            let most = largest(losses);
+            tails.iter_mut().for_each(|tail| tail.count(most));
+        }
+        counted = found.len();
+        let open = tails.iter().any(|tail| !tail.is_decided());
+        let more = found.len() - 1 < AT_MOST * budget.draws && draws == budget.draws;
+        if !(open && more && begin.elapsed() < budget.time) {
+            break;
+        }
+        let next = (found.len() - 1 + budget.draws).min(AT_MOST * budget.draws);
+        extend(&mut found, next, &draw, || begin.elapsed() < budget.time)?;
+        if found.len() == counted {
+            break;
+        }
+    }
+    let one = |(l, tail): (usize, Tail)| {
+        let mut values: Vec<f64> = found[1..=draws].iter().map(|losses| losses[l]).collect();
+        let mean = values.iter().sum::<f64>() / draws as f64;
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| values[((share * draws as f64) as usize).min(draws - 1)];
+        let loss = found[0][l];
+        GroupChance {
+            loss,
+            mean,
+            low: at(0.05),
+            high: at(0.95),
+            excess_loss: loss - mean,
+            adjusted_p: tail.p(),
+            p_draws: tail.draws,
+        }
+    };
+    let groups = tails.into_iter().enumerate().map(one).collect();
+    Ok(Some(RandomGroups { draws, draws_asked: budget.draws, groups }))
+}
+
+/// Makes draws until there are `wanted` beside the observed one, a few at a time while `go_on`.
+fn extend(
+    found: &mut Vec<Vec<f64>>,
+    wanted: usize,
+    draw: &(impl Fn(usize) -> Result<Vec<f64>> + Sync),
+    go_on: impl Fn() -> bool,
+) -> Result<()> {
+    const TOGETHER: usize = 10;
+    while found.len() <= wanted && go_on() {
+        let next = found.len()..(found.len() + TOGETHER).min(wanted + 1);
+        let more: Vec<Vec<f64>> = next.into_par_iter().map(draw).collect::<Result<_>>()?;
+        found.extend(more);
+    }
+    Ok(())
+}
+
+/// The sequential p-value of one group.
+struct Tail {
+    observed: f64,
+    as_large: usize,
+    draws: usize,
+}
+
+impl Tail {
+    fn new(observed: f64) -> Self {
+        Self { observed, as_large: 0, draws: 0 }
+    }
+
+    fn is_decided(&self) -> bool {
+        self.as_large >= ENOUGH
+    }
+
+    fn count(&mut self, largest: f64) {
+        if !self.is_decided() {
+            self.draws += 1;
+            // Differences of rounding count as equal.
+            self.as_large += usize::from(largest >= self.observed - 1e-9 * self.observed.abs());
+        }
+    }
+
+    fn p(&self) -> f64 {
+        match self.is_decided() {
+            true => self.as_large as f64 / self.draws as f64,
+            false => (1 + self.as_large) as f64 / (1 + self.draws) as f64,
+        }
+    }
+}
+
+fn moments(found: &[Vec<f64>], l: usize) -> (f64, f64) {
+    let count = found.len() as f64;
+    let mean = found.iter().map(|losses| losses[l]).sum::<f64>() / count;
+    let squares: f64 = found.iter().map(|losses| (losses[l] - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
+
+/// The groups' rows with the labels shuffled over all rows.
+fn shuffled<T: Element>(data: &GroupedData<'_, T>, draw: usize, seed: u64) -> Vec<Vec<usize>> {
+    let mut rows: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
+    Stream::new(seed, Purpose::Chance(draw as u64, 0), 0).shuffle(&mut rows);
+    let mut rest = rows.as_slice();
+    let of_group = |group: &crate::Group| {
+        let (own, tail) = rest.split_at(group.rows.len());
+        rest = tail;
+        own.to_vec()
+    };
+    data.groups().iter().map(of_group).collect()
+}

@@ -1,0 +1,73 @@
+//! Where a group's error lies: the features with the largest share of it.
+//!
+//! Σ_i (x_ij − (WH)_ij)² of feature j follows from statistics of the group alone,
+//! Σx_ij² − 2⟨cross_·j, H_·j⟩ + H_·jᵀ gram H_·j, so that no residual is ever formed.
+
+use super::Evaluation;
+use crate::{Element, GroupedData, Result, group_statistics};
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+/// A feature and its share of a group's squared error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FeatureError {
+    /// Number of the feature, from 0.
+    pub feature: usize,
+    /// Its share of the group's squared error.
+    pub share: f64,
+    /// Its share of the squared error of all rows.
+    pub share_of_all: f64,
+}
+
+/// The `strongest` features by their share of every group's error, in the order of the groups;
+/// empty for a group without any error.
+///
+/// # Errors
+/// A dictionary or an evaluation of another shape than the data.
+pub fn feature_errors<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    evaluation: &Evaluation<T>,
+    strongest: usize,
+) -> Result<Vec<Vec<FeatureError>>> {
+    super::check_components(data, components)?;
+    let statistics = group_statistics(data, evaluation.representation.view())?;
+    let by_group: Vec<Vec<f64>> = data
+        .groups()
+        .iter()
+        .zip(&statistics)
+        .map(|(group, s)| {
+            let mut squares = vec![0.0; data.features()];
+            for &row in &group.rows {
+                data.for_each_in_row(row, |j, x| squares[j] += x * x);
+            }
+            let cross = s.cross();
+            let gram_h = s.gram().dot(&components);
+            for (j, square) in squares.iter_mut().enumerate() {
+                let h = components.column(j);
+                let error = *square - 2.0 * cross.column(j).dot(&h) + h.dot(&gram_h.column(j));
+                // Cancellation can undercut zero where a feature is fitted exactly, and leaves
+                // some 1e-12 of the square where the truth is zero.
+                *square = if error > 1e-12 * *square { error } else { 0.0 };
+            }
+            squares
+        })
+        .collect();
+    let all: Vec<f64> =
+        (0..data.features()).map(|j| by_group.iter().map(|errors| errors[j]).sum()).collect();
+    let total: f64 = all.iter().sum();
+    let of_group = |errors: &Vec<f64>| {
+        let own: f64 = errors.iter().sum();
+        let mut order: Vec<usize> = (0..errors.len()).filter(|&j| errors[j] > 0.0).collect();
+        order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
+        order.truncate(strongest);
+        // Where a feature is listed, its error is positive, and so are both sums.
+        let one = |j: usize| FeatureError {
+            feature: j,
+            share: errors[j] / own,
+            share_of_all: all[j] / total,
+        };
+        order.into_iter().map(one).collect()
+    };
+    Ok(by_group.iter().map(of_group).collect())
+}

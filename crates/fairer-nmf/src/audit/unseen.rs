@@ -1,0 +1,238 @@
+//! What dictionaries leave of rows that they have not seen, by K-fold cross-validation (Stone 1974;
+//! Geisser 1975): the raw material of [`super::difference`].
+//!
+//! For every row four squared errors, each with the row's best coordinates:
+//!
+//! - `inside`: under the shared dictionary, which has seen the row;
+//! - `shared`: under the shared dictionary, as it is on rows it has not seen:
+//!   inside + (1 − 1/K)·(e₋ − e₊), where e₋ belongs to a dictionary that goes on from the shared one
+//!   without the row's fold, e₊ to one that goes on from it with all rows (so that what going on
+//!   alone changes cancels), and 1 − 1/K takes back what the missing K-th part costs;
+//! - `own`: under the dictionary of the row's group alone, which has seen the row;
+//! - `crossed`: under the dictionary of its group without the row's fold.
+//!
+//! The shared dictionary is taken as it is (`shared` = `inside`) where it is none of standard NMF
+//! of these rows: where going on from it lowers the total error by more than [`STATIONARY`]. All
+//! fits are standard NMF by HALS; a group's own is the better of a run from the shared dictionary
+//! and a random one, and those without a fold go on from it.
+
+use super::steps::Steps;
+use super::{errors_by_group, is_small};
+use crate::random::{Purpose, Stream};
+use crate::{
+    Baseline, Element, GroupedData, Method, Parameters, Result, Start, Stopping, fit, fit_from,
+};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// Folds of a group's own dictionary.
+pub(super) const FOLDS: usize = 5;
+/// Folds of the shared dictionary.
+pub(super) const SHARED_FOLDS: usize = 10;
+/// Relative fall of the total error that tells a dictionary from one of standard NMF.
+const STATIONARY: f64 = 1e-3;
+
+/// The rows of one group, in the order of the group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unseen {
+    /// ‖x_i‖².
+    pub norm: Vec<f64>,
+    /// Under the shared dictionary, which has seen the row.
+    pub inside: Vec<f64>,
+    /// Under the shared dictionary as it is on rows it has not seen.
+    pub shared: Vec<f64>,
+    /// Under the group's own dictionary, which has seen the row.
+    pub own: Vec<f64>,
+    /// Under the group's own dictionary without the row's fold.
+    pub crossed: Vec<f64>,
+}
+
+/// Fits of all groups and of the shared dictionary: the steps of [`unseen`].
+pub(super) fn count<T: Element>(data: &GroupedData<'_, T>) -> usize {
+    // One row alone has no folds.
+    let folds = |rows: usize, most: usize| if rows < 2 { 0 } else { most.min(rows) };
+    let of_group = |rows: usize| 1 + folds(rows, FOLDS);
+    let sizes = || data.groups().iter().map(|g| g.rows.len());
+    1 + folds(sizes().sum(), SHARED_FOLDS) + sizes().map(of_group).sum::<usize>()
+}
+
+/// The four errors of every row, by group. `row_errors` are the rows' squared errors under
+/// `components`, in the order of the data.
+pub(super) fn unseen<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    row_errors: &[f64],
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<Vec<Unseen>> {
+    let fitter = Fitter { data, rank: components.nrows(), seed, steps };
+    let shared = shared(&fitter, components, row_errors)?;
+    (0..data.groups().len())
+        .into_par_iter()
+        .map(|l| {
+            let rows = &data.groups()[l].rows;
+            let key = |k: u64| Purpose::Unseen(l as u64, k);
+            let first = steps.step(|| fitter.best(rows, components, key(0)))?;
+            let own = fitter.errors(rows, &first)?;
+            // The group's own dictionary is near the fold's, but where rows are fewer than topics it
+            // would remember the rows of the fold.
+            let start = if is_small(rows.len(), fitter.rank) { components } else { first.view() };
+            let held = |k: usize, fold: &[usize], rest: &[usize]| {
+                let h = fitter.from(rest, start, key(1 + k as u64))?;
+                fitter.errors(fold, &h)
+            };
+            let mut crossed = vec![0.0; rows.len()];
+            fitter.cross(rows, FOLDS, key(u64::MAX), held, &mut crossed)?;
+            let of = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+            let norm = rows.iter().map(|&row| data.row_squared_norm(row)).collect();
+            Ok(Unseen { norm, inside: of(row_errors), shared: of(&shared), own, crossed })
+        })
+        .collect()
+}
+
+/// `shared` of every row, in the order of the data.
+fn shared<T: Element>(
+    fitter: &Fitter<'_, '_, T>,
+    components: ArrayView2<'_, f64>,
+    row_errors: &[f64],
+) -> Result<Vec<f64>> {
+    let groups = fitter.data.groups();
+    let mut all: Vec<usize> = groups.iter().flat_map(|g| g.rows.iter().copied()).collect();
+    all.sort_unstable();
+    let key = |k: u64| Purpose::Unseen(u64::MAX, k);
+    let on = fitter.steps.step(|| fitter.from(&all, components, key(0)))?;
+    let with_all = fitter.errors(&all, &on)?;
+    let inside: Vec<f64> = all.iter().map(|&row| row_errors[row]).collect();
+    let total = |errors: &[f64]| errors.iter().sum::<f64>().sqrt();
+    let mut found = row_errors.to_vec();
+    if total(&with_all) < (1.0 - STATIONARY) * total(&inside) {
+        // Whoever watches was promised these steps.
+        (0..SHARED_FOLDS.min(all.len())).try_for_each(|_| fitter.steps.step(|| Ok(())))?;
+        return Ok(found);
+    }
+    let held = |k: usize, fold: &[usize], rest: &[usize]| {
+        let h = fitter.from(rest, components, key(1 + k as u64))?;
+        fitter.errors(fold, &h)
+    };
+    let mut without = vec![0.0; all.len()];
+    fitter.cross(&all, SHARED_FOLDS, key(u64::MAX), held, &mut without)?;
+    let part = 1.0 - 1.0 / SHARED_FOLDS as f64;
+    for (i, &row) in all.iter().enumerate() {
+        // A difference of squared errors can undercut zero by chance; an error cannot.
+        found[row] = (inside[i] + part * (without[i] - with_all[i])).max(0.0);
+    }
+    Ok(found)
+}
+
+/// Standard NMF of sets of rows of one data set.
+pub(super) struct Fitter<'a, 'd, T> {
+    pub data: &'a GroupedData<'d, T>,
+    pub rank: usize,
+    pub seed: u64,
+    pub steps: &'a Steps<'a>,
+}
+
+impl<'d, T: Element> Fitter<'_, 'd, T> {
+    fn parameters(&self, purpose: Purpose) -> Parameters {
+        Parameters {
+            method: Method::standard(),
+            n_init: 1,
+            baseline: Baseline::Zero,
+            stopping: Stopping {
+                tolerance: 1e-5,
+                max_iterations: 500,
+                relative_error_below: Some(1e-6),
+                ..Stopping::default()
+            },
+            bound: false,
+            seed: Stream::new(self.seed, purpose, 0).next_u64(),
+            ..Parameters::new(self.rank)
+        }
+    }
+
+    /// The rows as data of one group; none where they are all zero.
+    fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d, T>>> {
+        if rows.iter().all(|&row| self.data.row_squared_norm(row) <= 0.0) {
+            return Ok(None);
+        }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        self.data.regrouped(vec![("rows".to_owned(), rows)]).map(Some)
+    }
+
+    /// The dictionary of the rows by a run from `start`; `start` itself for rows of zeros.
+    fn from(
+        &self,
+        rows: &[usize],
+        start: ArrayView2<'_, f64>,
+        purpose: Purpose,
+    ) -> Result<Array2<f64>> {
+        let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
+        let begin = Start { components: Some(start.to_owned()), representation: None };
+        let found = fit_from(&alone, &self.parameters(purpose), &begin, &|_| self.steps.tell())?;
+        self.steps.go_on()?;
+        Ok(found.model.components)
+    }
+
+    /// The dictionary of the rows: the better of a run from `start` and a random one.
+    pub fn best(
+        &self,
+        rows: &[usize],
+        start: ArrayView2<'_, f64>,
+        purpose: Purpose,
+    ) -> Result<Array2<f64>> {
+        let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
+        let parameters = self.parameters(purpose);
+        let begin = Start { components: Some(start.to_owned()), representation: None };
+        let tell = |_: &crate::Progress<'_>| self.steps.tell();
+        let warm = fit_from(&alone, &parameters, &begin, &tell)?.model;
+        let random = fit(&alone, &parameters, &tell)?.model;
+        self.steps.go_on()?;
+        let error = |model: &crate::Model| model.groups[0].relative_error;
+        Ok(if error(&random) < error(&warm) { random } else { warm }.components)
+    }
+
+    /// Squared errors of rows under a dictionary, in their order.
+    pub fn errors(&self, rows: &[usize], h: &Array2<f64>) -> Result<Vec<f64>> {
+        let Some(_) = self.alone(rows)? else { return Ok(vec![0.0; rows.len()]) };
+        let data = self.data.regrouped(vec![("rows".to_owned(), rows.to_vec())])?;
+        Ok(errors_by_group(&data, h.view(), None)?.0.remove(0))
+    }
+
+    /// Splits rows into folds at random and puts what `held(fold number, fold, rest)` finds for a
+    /// fold's rows into `found`, in the order of `rows`. A single row stays unseen: its error is
+    /// what a dictionary of nothing leaves.
+    fn cross(
+        &self,
+        rows: &[usize],
+        folds: usize,
+        purpose: Purpose,
+        held: impl Fn(usize, &[usize], &[usize]) -> Result<Vec<f64>> + Sync,
+        found: &mut [f64],
+    ) -> Result<()> {
+        let folds = folds.min(rows.len());
+        if folds < 2 {
+            let norm = |&row: &usize| self.data.row_squared_norm(row);
+            found.iter_mut().zip(rows).for_each(|(f, row)| *f = norm(row));
+            return Ok(());
+        }
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        Stream::new(self.seed, purpose, 0).shuffle(&mut order);
+        let errors: Vec<Vec<f64>> = (0..folds)
+            .into_par_iter()
+            .map(|k| {
+                let of = |i: &usize| rows[order[*i]];
+                let fold: Vec<usize> = (k..rows.len()).step_by(folds).map(|i| of(&i)).collect();
+                let rest: Vec<usize> =
+                    (0..rows.len()).filter(|i| i % folds != k).map(|i| of(&i)).collect();
+                self.steps.step(|| held(k, &fold, &rest))
+            })
+            .collect::<Result<_>>()?;
+        for (k, errors) in errors.into_iter().enumerate() {
+            for (i, e) in (k..rows.len()).step_by(folds).zip(errors) {
+                found[order[i]] = e;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! The verdict: what an audit says first, in one or two sentences, everywhere in the same words.
+//!
+//! `evidence`: some group pays more than the others, with an adjusted p of at most 1 − level.
+//! `no-evidence`: none does, and for every group a difference that would matter is ruled out.
+//! `too-few-rows`: anything else; the group that could differ most is named. `not-tested`: one
+//! group only, or a test that was not asked for or not finished.
+//!
+//! That all groups pay is the cost of sharing, and no evidence: the verdict is about differences.
+
+use super::chance::RandomGroups;
+use super::difference::{Differences, GroupDifference};
+use super::report::GroupAudit;
+use serde::{Deserialize, Serialize};
+
+/// The answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictCode {
+    /// A group pays more than the others.
+    Evidence,
+    /// No group does, by as much as would matter.
+    NoEvidence,
+    /// The rows do not tell.
+    TooFewRows,
+    /// Nothing was tested.
+    NotTested,
+}
+
+impl VerdictCode {
+    /// The code as it stands in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Evidence => "evidence",
+            Self::NoEvidence => "no-evidence",
+            Self::TooFewRows => "too-few-rows",
+            Self::NotTested => "not-tested",
+        }
+    }
+}
+
+/// What an audit says first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The answer.
+    pub code: VerdictCode,
+    /// The group that the sentence is about.
+    pub group: Option<String>,
+    /// Its loss less that of random groups of its size.
+    pub excess_loss: Option<f64>,
+    /// Its loss less that of the others.
+    pub difference: Option<f64>,
+    /// How sure that is: p of the difference, adjusted over the groups.
+    pub adjusted_p: Option<f64>,
+    /// One or two sentences.
+    pub sentence: String,
+    /// The answer for every group, in their order; empty where nothing was tested.
+    pub groups: Vec<VerdictCode>,
+    /// What a reader has to know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What the verdict is made of.
+pub(super) struct Findings<'a> {
+    pub groups: &'a [GroupAudit],
+    pub differences: Option<&'a Differences>,
+    pub chance: Option<&'a RandomGroups>,
+    pub total_error: f64,
+    /// Why there are no differences where they were asked for.
+    pub asked: bool,
+}
+
+/// Share of the data beyond which a model that leaves it unexplained is said to.
+const LITTLE: f64 = 0.5;
+
+/// The verdict of an audit.
+pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
+    let mut notes = Vec::new();
+    if found.total_error > LITTLE {
+        notes.push(format!(
+            "This model leaves {} of the data unexplained, whoever they belong to.",
+            percent(found.total_error)
+        ));
+    }
+    let Some(differences) = found.differences else {
+        let why = match (found.groups.len(), found.asked) {
+            (1, _) => "there is one group only, and nobody to compare it with",
+            (_, false) => "no test was asked for",
+            _ => "the test was stopped before it was done",
+        };
+        return Verdict {
+            code: VerdictCode::NotTested,
+            group: None,
+            excess_loss: None,
+            difference: None,
+            adjusted_p: None,
+            sentence: format!(
+                "Whether some group pays more than the others was not tested: {why}."
+            ),
+            groups: Vec::new(),
+            notes,
+        };
+    };
+    let answers: Vec<VerdictCode> =
+        differences.groups.iter().map(|g| answer(g, differences)).collect();
+    let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]
+        .into_iter()
+        .find(|code| answers.contains(code))
+        .unwrap_or(VerdictCode::NotTested);
+    // Of the groups with that answer, the one about which there is most to say.
+    let weight = |l: usize| {
+        let d = &differences.groups[l].difference;
+        if code == VerdictCode::TooFewRows { d.high } else { d.estimate }
+    };
+    let of_code = (0..answers.len()).filter(|&l| answers[l] == code);
+    let l = of_code.max_by(|&a, &b| weight(a).total_cmp(&weight(b))).unwrap_or(0);
+    notes.extend(unsettled(found, differences));
+    Verdict {
+        code,
+        group: Some(found.groups[l].name.clone()),
+        excess_loss: found.chance.map(|c| c.groups[l].excess_loss),
+        difference: Some(differences.groups[l].difference.estimate),
+        adjusted_p: Some(differences.groups[l].adjusted_p),
+        sentence: sentence(code, l, found, differences, &answers),
+        groups: answers,
+        notes,
+    }
+}
+
+fn answer(group: &GroupDifference, differences: &Differences) -> VerdictCode {
+    if group.adjusted_p <= 1.0 - differences.level {
+        VerdictCode::Evidence
+    } else if group.difference.high <= differences.matters {
+        VerdictCode::NoEvidence
+    } else {
+        VerdictCode::TooFewRows
+    }
+}
+
+fn sentence(
+    code: VerdictCode,
+    l: usize,
+    found: &Findings<'_>,
+    differences: &Differences,
+    answers: &[VerdictCode],
+) -> String {
+    let (group, d) = (&found.groups[l], &differences.groups[l]);
+    let name = format!("“{}”", group.name);
+    let rows = match group.rows {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    let (low, high) = (points(d.difference.low), points(d.difference.high));
+    let sure = percent(differences.level);
+    match code {
+        VerdictCode::Evidence => {
+            let others: Vec<String> = (0..answers.len())
+                .filter(|&k| k != l && answers[k] == code)
+                .map(|k| format!("“{}”", found.groups[k].name))
+                .collect();
+            let others = match others.as_slice() {
+                [] => String::new(),
+                [one] => format!(" So does {one}."),
+                [most @ .., last] => format!(" So do {} and {last}.", most.join(", ")),
+            };
+            format!(
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}).{others}{}",
+                points(d.difference.estimate),
+                answers.len(),
+                p_value(d.adjusted_p),
+                chance(l, found),
+            )
+        }
+        VerdictCode::NoEvidence => format!(
+            "No group pays noticeably more than the others for sharing one model: the largest difference is that of {name} ({rows}), {} points, and more than {} points is ruled out for every group with {sure} confidence.{}",
+            points(d.difference.estimate),
+            points(differences.matters),
+            cost(found, differences),
+        ),
+        VerdictCode::TooFewRows | VerdictCode::NotTested => {
+            let needed = match d.rows_needed {
+                Some(needed) if needed > group.rows => {
+                    format!(
+                        " About {needed} of its rows would be needed to tell {} points from none.",
+                        points(differences.matters)
+                    )
+                }
+                _ => String::new(),
+            };
+            format!(
+                "There is no evidence that a group pays more than the others, but too few rows to rule it out: {name} ({rows}) pays between {low} and {high} points more, with {sure} confidence.{needed}{}",
+                chance(l, found),
+            )
+        }
+    }
+}
+
+/// What a random group of its size would show.
+fn chance(l: usize, found: &Findings<'_>) -> String {
+    let Some(chance) = found.chance.map(|c| &c.groups[l]) else { return String::new() };
+    format!(
+        " Its loss is {}, where a random group of its size would show {} to {}.",
+        percent(chance.loss),
+        percent(chance.low),
+        percent(chance.high)
+    )
+}
+
+/// The cost of sharing, where every group's loss is above zero.
+fn cost(found: &Findings<'_>, differences: &Differences) -> String {
+    if !differences.groups.iter().all(|g| g.loss.low > 0.0) {
+        return String::new();
+    }
+    let rows: f64 = found.groups.iter().map(|g| g.rows as f64).sum();
+    let sum: f64 = (found.groups.iter().zip(&differences.groups))
+        .map(|(g, d)| g.rows as f64 * d.loss.estimate)
+        .sum();
+    format!(" Sharing costs every group something, {} points on average.", points(sum / rows))
+}
+
+/// Where the baselines in use differ from those of the test by more than what is compared.
+fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> {
+    let chance = found.chance?;
+    let off = |l: usize| (found.groups[l].loss - chance.groups[l].loss).abs();
+    let l = (0..found.groups.len()).max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
+    let d = &differences.groups[l].difference;
+    (off(l) > d.estimate.abs().max(0.5 * (d.high - d.low))).then(|| {
+        format!(
+            "The baseline of “{}” varies by {} points from one estimate to the next, more than the groups differ: the lowest error of more runs (baseline \"best\") settles it.",
+            found.groups[l].name,
+            points(off(l))
+        )
+    })
+}
+
+/// A share as a percentage with the digits that it deserves.
+fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// A difference of shares, in points of a hundred.
+fn points(share: f64) -> String {
+    let value = 100.0 * share;
+    // Never "-0.0".
+    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:.1}") }
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+}

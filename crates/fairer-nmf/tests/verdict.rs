@@ -1,0 +1,219 @@
+//! Laws of the verdict and of what it is made of. docs/calibration.md has the study that this is a
+//! small seeded part of.
+
+use fairer_nmf::audit::{DrawBudget, VerdictCode, feature_errors};
+use fairer_nmf::{
+    AuditOptions, AuditReport, Baseline, Estimate, GroupedData, Method, Parameters, audit,
+    estimate_baselines, evaluate, fit, silent,
+};
+use ndarray::{Array2, s};
+use std::time::Duration;
+
+/// SplitMix64, the tests' own: uniform numbers on [0, 1).
+fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+const RANK: usize = 3;
+
+/// Rows of three shared topics with noise; those of the first group have `own` of a topic of their
+/// own on the last features.
+fn draw(sizes: &[usize], own: f64, seed: u64) -> (Array2<f64>, Vec<String>) {
+    let mut topics = 1;
+    let topics = Array2::from_shape_simple_fn((3, 14), || uniform(&mut topics).powi(3));
+    let mut state = seed.wrapping_mul(7919).wrapping_add(3);
+    let labels: Vec<String> =
+        (0..sizes.len()).flat_map(|g| vec![format!("group {g}"); sizes[g]]).collect();
+    let mut x = Array2::zeros((labels.len(), 14));
+    for (mut row, label) in x.rows_mut().into_iter().zip(&labels) {
+        let weights: Vec<f64> = (0..3).map(|_| 0.2 + uniform(&mut state)).collect();
+        let extra = if label == "group 0" { own * (0.5 + uniform(&mut state)) } else { 0.0 };
+        for (j, v) in row.iter_mut().enumerate() {
+            let signal: f64 = weights.iter().zip(topics.column(j)).map(|(w, t)| w * t).sum();
+            let noise = 0.15 * uniform(&mut state);
+            *v = signal + noise + if j >= 11 { extra } else { 0.0 };
+        }
+    }
+    (x, labels)
+}
+
+/// Standard NMF and its audit, for the verdict alone.
+fn audited(x: &Array2<f64>, labels: &[String], options: AuditOptions) -> AuditReport {
+    let data = GroupedData::new(x.view(), labels).unwrap();
+    let standard = Parameters {
+        method: Method::standard(),
+        baseline: Baseline::Zero,
+        bound: false,
+        n_init: 2,
+        ..Parameters::new(RANK)
+    };
+    let h = fit(&data, &standard, &silent).unwrap().model.components;
+    let best = Baseline::Estimate(Estimate::best());
+    let baselines: Vec<f64> = (estimate_baselines(&data, RANK, &best, 0, &silent).unwrap())
+        .iter()
+        .map(|b| b.error)
+        .collect();
+    audit(&data, h.view(), &baselines, None, &options, &silent).unwrap()
+}
+
+fn verdict_alone() -> AuditOptions {
+    AuditOptions {
+        draws: 0,
+        permutations: 0,
+        folds: 0,
+        trade_off: None,
+        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
+        ..AuditOptions::default()
+    }
+}
+
+/// With groups of one population, evidence in at most 5 % of data sets: more than 6 of 50 has a
+/// probability of 0.1 % then.
+#[test]
+fn random_groups_give_rarely_evidence() {
+    let mut alarms = 0;
+    for seed in 0..50 {
+        let (x, labels) = draw(&[9, 20, 30, 40], 0.0, seed);
+        let report = audited(&x, &labels, verdict_alone());
+        alarms += usize::from(report.verdict.code == VerdictCode::Evidence);
+    }
+    println!("{alarms} alarms of 50");
+    assert!(alarms <= 6, "{alarms}");
+}
+
+#[test]
+fn planted_unfairness_is_evidence_against_the_group_that_has_it() {
+    for seed in 0..10 {
+        let (x, labels) = draw(&[25, 120, 160], 0.25, seed);
+        let report = audited(&x, &labels, verdict_alone());
+        let verdict = &report.verdict;
+        println!("{}", verdict.sentence);
+        assert_eq!(verdict.code, VerdictCode::Evidence, "{verdict:?}");
+        assert_eq!(verdict.group.as_deref(), Some("group 0"));
+        assert!(verdict.sentence.contains("group 0") && verdict.adjusted_p.unwrap() <= 0.05);
+        assert!(verdict.difference.unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_multiple_of_the_data_gives_the_same_verdict() {
+    let options = AuditOptions {
+        chance: DrawBudget { draws: 12, time: Duration::from_secs(3600) },
+        ..verdict_alone()
+    };
+    for (own, seed) in [(0.0, 1), (0.5, 2)] {
+        let (x, labels) = draw(&[12, 40, 50], own, seed);
+        let base = audited(&x, &labels, options.clone());
+        for factor in [1e-6, 1e5] {
+            let other = audited(&(&x * factor), &labels, options.clone());
+            assert_eq!(base.verdict.code, other.verdict.code, "{factor}");
+            let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-4, "{a} {b} at {factor}");
+            let groups = |r: &AuditReport| r.differences.clone().unwrap().groups;
+            for (a, b) in groups(&base).iter().zip(groups(&other)) {
+                near(a.loss.estimate, b.loss.estimate);
+                near(a.difference.low, b.difference.low);
+                near(a.relative_error.high, b.relative_error.high);
+                assert!((a.adjusted_p - b.adjusted_p).abs() < 0.02);
+            }
+            let chance = |r: &AuditReport| r.chance.clone().unwrap().groups;
+            for (a, b) in chance(&base).iter().zip(chance(&other)) {
+                near(a.mean, b.mean);
+                near(a.excess_loss, b.excess_loss);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_random_group_pays_what_chance_says() {
+    let options = AuditOptions { differences: false, ..AuditOptions::default() };
+    let options = AuditOptions { draws: 0, permutations: 0, folds: 0, trade_off: None, ..options };
+    let (mut loss, mut excess) = (0.0, 0.0);
+    for seed in 0..8 {
+        let (x, labels) = draw(&[8, 60], 0.0, 100 + seed);
+        let report = audited(&x, &labels, options.clone());
+        assert_eq!(report.verdict.code, VerdictCode::NotTested);
+        let chance = report.chance.unwrap();
+        assert_eq!((chance.draws, chance.draws_asked), (40, 40));
+        let tiny = chance.groups[0];
+        assert!(tiny.low <= tiny.mean && tiny.mean <= tiny.high);
+        assert!(tiny.mean > chance.groups[1].mean, "the smaller, the more");
+        loss += tiny.loss / 8.0;
+        excess += tiny.excess_loss / 8.0;
+    }
+    println!("mean loss {loss:.4}, mean excess {excess:.4}");
+    assert!(loss > 0.005 && excess.abs() < loss / 3.0, "{loss} {excess}");
+}
+
+#[test]
+fn what_cannot_be_told_is_said() {
+    let (x, labels) = draw(&[3, 60, 60], 0.0, 5);
+    let report = audited(&x, &labels, verdict_alone());
+    println!("{}", report.verdict.sentence);
+    assert_eq!(report.verdict.code, VerdictCode::TooFewRows);
+    assert_eq!(report.verdict.group.as_deref(), Some("group 0"));
+    let rows = report.differences.as_ref().unwrap().groups[0].rows_needed;
+    assert!(rows.is_none_or(|rows| rows > 3), "{rows:?}");
+
+    let (x, labels) = draw(&[300, 300], 0.0, 6);
+    let report = audited(&x, &labels, verdict_alone());
+    println!("{}", report.verdict.sentence);
+    assert_eq!(report.verdict.code, VerdictCode::NoEvidence);
+
+    let (x, labels) = draw(&[40], 0.0, 7);
+    let report = audited(&x, &labels, AuditOptions::default());
+    assert_eq!(report.verdict.code, VerdictCode::NotTested);
+    assert!(report.verdict.sentence.contains("one group"), "{}", report.verdict.sentence);
+}
+
+#[test]
+fn the_time_for_draws_is_kept_and_reported() {
+    let (x, labels) = draw(&[20, 30], 0.0, 8);
+    let none = DrawBudget { draws: 40, time: Duration::ZERO };
+    let report = audited(&x, &labels, AuditOptions { chance: none, ..verdict_alone() });
+    assert!(report.chance.is_none());
+    assert_ne!(report.verdict.code, VerdictCode::NotTested, "the verdict needs no draws");
+}
+
+#[test]
+fn groups_of_zeros_and_single_rows_do_not_break_anything() {
+    let (mut x, mut labels) = draw(&[5, 30], 0.0, 9);
+    x.slice_mut(s![1..5, ..]).fill(0.0);
+    labels[10] = "alone".to_owned();
+    let report = audited(&x, &labels, AuditOptions { trade_off: None, ..AuditOptions::default() });
+    let finite = |v: f64| assert!(v.is_finite(), "{report:?}");
+    for group in &report.differences.as_ref().unwrap().groups {
+        let ranges = [group.loss, group.difference, group.relative_error];
+        ranges.iter().for_each(|r| [r.estimate, r.low, r.high].into_iter().for_each(finite));
+        finite(group.adjusted_p);
+    }
+    for group in &report.chance.as_ref().unwrap().groups {
+        [group.mean, group.low, group.high, group.excess_loss].into_iter().for_each(finite);
+    }
+}
+
+#[test]
+fn features_carry_the_errors_that_residuals_have() {
+    let (x, labels) = draw(&[20, 30], 0.5, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let mut state = 4;
+    let h = Array2::from_shape_simple_fn((2, 14), || uniform(&mut state));
+    let found = evaluate(&data, h.view(), None, &[0.0, 0.0]).unwrap();
+    let residual = &x - &found.representation.dot(&h);
+    let shares = feature_errors(&data, h.view(), &found, 14).unwrap();
+    for (group, rows) in shares.iter().zip([0..20, 20..50]) {
+        let own = residual.slice(s![rows, ..]).mapv(|v| v * v);
+        assert!((group.iter().map(|f| f.share).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(group.is_sorted_by(|a, b| a.share >= b.share));
+        for f in group {
+            assert!((f.share - own.column(f.feature).sum() / own.sum()).abs() < 1e-9);
+            let all = residual.mapv(|v| v * v);
+            let expected = all.column(f.feature).sum() / all.sum();
+            assert!((f.share_of_all - expected).abs() < 1e-9);
+        }
+    }
+}
