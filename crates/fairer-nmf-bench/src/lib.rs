@@ -1,6 +1,7 @@
 //! What the measurements share: the dictionary step as a cone program, random instances, and the
 //! paper's data sets.
 
+pub mod calibration;
 pub mod instances;
 pub mod paper;
 

@@ -1,0 +1,300 @@
+//! The calibration study of docs/calibration.md, one table a study:
+//!
+//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK]
+//!
+//! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
+//! of groups drawn from a population. `pictures`: the two pictures, into a folder (third argument).
+
+use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, VerdictCode, audit};
+use fairer_nmf::measure::quantile;
+use fairer_nmf::{Baseline, Estimate, GroupedData, estimate_baselines, silent};
+use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
+use fairer_nmf_bench::calibration::picture::{Line, chart};
+use fairer_nmf_bench::calibration::populations::{KINDS, Population, Rng, Truth, draw};
+use ndarray::Array2;
+
+const SOLVER: Solver = Solver { rank: 3, runs: 1, warm: true, tolerance: 1e-5, iterations: 500 };
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let text = |i: usize, or: &'static str| arguments.get(i).map_or(or, String::as_str);
+    let sets: usize = text(1, "100").parse().expect("a number of data sets");
+    let sizes: Vec<usize> =
+        text(3, "10,40,60,100").split(',').map(|v| v.parse().expect("sizes as 10,40")).collect();
+    let strength: f64 = text(4, "0").parse().expect("a strength");
+    let rank: usize = text(5, "3").parse().expect("a rank");
+    match text(0, "") {
+        "alternatives" => alternatives(sets),
+        "verdict" => verdict(sets, text(2, "alike"), &sizes, strength, rank),
+        "pictures" => pictures(sets, text(2, "docs")),
+        _ => eprintln!("studies: alternatives, verdict, pictures; kinds: {}", KINDS.join(", ")),
+    }
+}
+
+/// Coverage of a group's loss by ways to correct its baseline, with groups of 60, 100 and 200 rows
+/// beside it.
+fn alternatives(sets: usize) {
+    let names = [
+        "in the sample",
+        "less chance",
+        "baseline over chance's ratio",
+        "less chance, block jackknife",
+        "middle of seen and unseen",
+        "unseen",
+    ];
+    println!("| population | rows | {} |", names.join(" | "));
+    println!("|---|---|{}", "---|".repeat(names.len()));
+    for kind in ["alike", "noise", "own-topics", "heavy", "text"] {
+        for m in [10usize, 30, 100] {
+            let population = Population::new(kind, 4, 3, 0.0, 1);
+            let truth = Truth::new(&population, &SOLVER);
+            let mut hit = [0.0; 6];
+            let mut bias = [0.0; 6];
+            for s in 0..sets {
+                let (x, at) = draw(&population, &[m, 60, 100, 200], 1000 + s as u64);
+                let h = SOLVER.dictionary(x.view(), None, s as u64);
+                let shared = row_errors(x.view(), &h);
+                let rows = Rows::new(&x, &at[0], &shared, &h, &SOLVER, 5, s as u64);
+                let (c, ratio) = chance(&x, &shared, &h, m, 10, s as u64);
+                let t = truth.loss(&h, 0);
+                let plain = rows.estimate(&rows.own);
+                let times: Vec<f64> = rows.own.iter().map(|b| b / (ratio * ratio)).collect();
+                let found = [
+                    plain,
+                    (plain.0 - c, plain.1),
+                    rows.estimate(&times),
+                    jackknife(&x, &at[0], &shared, &h, s as u64),
+                    rows.estimate(&rows.middle()),
+                    rows.estimate(&rows.crossed),
+                ];
+                for (k, (value, se)) in found.into_iter().enumerate() {
+                    let df = if k == 3 { 9.0 } else { m as f64 - 1.0 };
+                    hit[k] += f64::from((value - t).abs() <= quantile(0.025, df) * se);
+                    bias[k] += (value - t) / sets as f64;
+                }
+            }
+            let cell =
+                |k: usize| format!("{:.0} % ({:+.3})", 100.0 * hit[k] / sets as f64, bias[k]);
+            let cells: Vec<String> = (0..6).map(cell).collect();
+            println!("| {kind} | {m} | {} |", cells.join(" | "));
+        }
+    }
+}
+
+/// Mean chance loss, and mean ratio of own to shared error, of random groups of m rows.
+fn chance(
+    x: &Array2<f64>,
+    shared: &[f64],
+    h: &Array2<f64>,
+    m: usize,
+    draws: usize,
+    seed: u64,
+) -> (f64, f64) {
+    let mut order: Vec<usize> = (0..x.nrows()).collect();
+    let (mut c, mut ratio) = (0.0, 0.0);
+    for b in 0..draws {
+        let seed = seed * 1_000 + b as u64;
+        Rng(seed).shuffle(&mut order);
+        let rows = Rows::new(x, &order[..m], shared, h, &SOLVER, 0, seed);
+        c += rows.loss() / draws as f64;
+        ratio += rows.baseline() / rows.error() / draws as f64;
+    }
+    (c, ratio)
+}
+
+/// Delete-a-block jackknife of the loss less chance: ten blocks, baselines and chance at the
+/// reduced size estimated anew.
+fn jackknife(
+    x: &Array2<f64>,
+    at: &[usize],
+    shared: &[f64],
+    h: &Array2<f64>,
+    seed: u64,
+) -> (f64, f64) {
+    const BLOCKS: usize = 10;
+    let blocks = BLOCKS.min(at.len());
+    let value = |rows: &[usize]| Rows::new(x, rows, shared, h, &SOLVER, 0, seed).loss();
+    let full = value(at) - chance(x, shared, h, at.len(), 10, seed).0;
+    let left = at.len() - at.len() / blocks;
+    let reduced = chance(x, shared, h, left, 10, seed).0;
+    let without: Vec<f64> = (0..blocks)
+        .map(|j| {
+            let kept: Vec<usize> =
+                at.iter().enumerate().filter(|(i, _)| i % blocks != j).map(|(_, &r)| r).collect();
+            value(&kept) - reduced
+        })
+        .collect();
+    let count = blocks as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (full, (squares * (count - 1.0) / count).sqrt())
+}
+
+/// What the library finds of a data set's standard dictionary, which is returned beside it.
+fn audited(
+    x: &Array2<f64>,
+    at: &[Vec<usize>],
+    solver: &Solver,
+    seed: u64,
+) -> (Array2<f64>, AuditReport) {
+    let h = solver.dictionary(x.view(), None, seed);
+    let mut codes = vec![0; x.nrows()];
+    at.iter().enumerate().for_each(|(g, rows)| rows.iter().for_each(|&r| codes[r] = g));
+    let names = (0..at.len()).map(|g| g.to_string()).collect();
+    let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
+    let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
+    let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
+    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let options = AuditOptions {
+        draws: 200,
+        permutations: 0,
+        folds: 0,
+        trade_off: None,
+        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
+        seed,
+        ..AuditOptions::default()
+    };
+    let report = audit(&data, h.view(), &baselines, None, &options, &silent).expect("an audit");
+    (h, report)
+}
+
+/// What the library said over many data sets of one population; shares of one.
+struct Summary {
+    sizes: Vec<usize>,
+    /// Some group got `evidence`; some group with d ≤ 0 did; some lower limit of d was above it; some
+    /// upper limit below.
+    alarms: [f64; 4],
+    /// By group: error covered by the bootstrap and by the limits, loss covered likewise.
+    covered: Vec<[f64; 4]>,
+    /// By group: true loss, usual loss, estimate, true d.
+    means: Vec<[f64; 4]>,
+    /// By group: evidence, no evidence, too few rows.
+    answers: Vec<[f64; 3]>,
+}
+
+/// The library on one population.
+fn summary(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize) -> Summary {
+    let solver = Solver { rank, ..SOLVER };
+    let groups = sizes.len();
+    let population = Population::new(kind, groups, rank, strength, 1);
+    let truth = Truth::new(&population, &solver);
+    let mut found = Summary {
+        sizes: sizes.to_vec(),
+        alarms: [0.0; 4],
+        covered: vec![[0.0; 4]; groups],
+        means: vec![[0.0; 4]; groups],
+        answers: vec![[0.0; 3]; groups],
+    };
+    for s in 0..sets {
+        let (x, at) = draw(&population, sizes, 1000 + s as u64);
+        let (h, report) = audited(&x, &at, &solver, s as u64);
+        found.add(&truth, &h, &report, 1.0 / sets as f64);
+    }
+    found
+}
+
+impl Summary {
+    /// Counts one data set with a weight of `share`.
+    fn add(&mut self, truth: &Truth, h: &Array2<f64>, report: &AuditReport, share: f64) {
+        let (Some(now), Some(before)) = (&report.differences, &report.bootstrap) else { return };
+        let groups = self.sizes.len();
+        let all = self.sizes.iter().sum::<usize>() as f64;
+        let loss: Vec<f64> = (0..groups).map(|l| truth.loss(h, l)).collect();
+        let total: f64 = loss.iter().zip(&self.sizes).map(|(v, &m)| v * m as f64).sum();
+        let d: Vec<f64> = (loss.iter().zip(&self.sizes))
+            .map(|(v, &m)| v - (total - v * m as f64) / (all - m as f64))
+            .collect();
+        let codes = &report.verdict.groups;
+        let alarm = |l: usize| codes[l] == VerdictCode::Evidence;
+        let events = [
+            (0..groups).any(alarm),
+            (0..groups).any(|l| alarm(l) && d[l] <= 0.0),
+            (0..groups).any(|l| now.groups[l].difference.low > d[l]),
+            (0..groups).any(|l| now.groups[l].difference.high < d[l]),
+        ];
+        self.alarms.iter_mut().zip(events).for_each(|(t, e)| *t += share * f64::from(e));
+        for l in 0..groups {
+            let (g, old) = (&now.groups[l], &before.groups[l]);
+            let error = truth.error(h, l);
+            let inside = |v: f64, low: f64, high: f64| f64::from(low <= v && v <= high);
+            let hits = [
+                inside(error, old.relative_error.low, old.relative_error.high),
+                inside(error, g.relative_error.low, g.relative_error.high),
+                inside(loss[l], old.loss.low, old.loss.high),
+                inside(loss[l], g.loss.low, g.loss.high),
+            ];
+            self.covered[l].iter_mut().zip(hits).for_each(|(t, h)| *t += share * h);
+            let numbers = [loss[l], report.groups[l].loss, g.loss.estimate, d[l]];
+            self.means[l].iter_mut().zip(numbers).for_each(|(t, n)| *t += share * n);
+            let answer = match codes[l] {
+                VerdictCode::Evidence => 0,
+                VerdictCode::NoEvidence => 1,
+                _ => 2,
+            };
+            self.answers[l][answer] += share;
+        }
+    }
+}
+
+/// One population as a table.
+fn verdict(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize) {
+    let found = summary(sets, kind, sizes, strength, rank);
+    let [any, wrong, above, below] = found.alarms.map(|v| 100.0 * v);
+    println!(
+        "\n{kind}, sizes {sizes:?}, rank {rank}, strength {strength}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
+    );
+    println!(
+        "| rows | error covered: bootstrap | error covered | loss covered: bootstrap | loss covered | true loss | usual loss | estimate | true d | evidence / no / too few |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for l in 0..sizes.len() {
+        let percent = |v: &f64| format!("{:.0} %", 100.0 * v);
+        let c: Vec<String> = found.covered[l].iter().map(percent).collect();
+        let m: Vec<String> = found.means[l].iter().map(|v| format!("{v:.4}")).collect();
+        let a: Vec<String> = found.answers[l].iter().map(|v| format!("{:.0}", 100.0 * v)).collect();
+        println!("| {} | {} | {} | {} |", sizes[l], c.join(" | "), m.join(" | "), a.join(" / "));
+    }
+}
+
+/// The two pictures of docs/calibration.md, into a folder.
+fn pictures(sets: usize, folder: &str) {
+    let sizes = [8usize, 10, 15, 20, 30, 60, 100, 300, 1000];
+    let of_kind = |kind: &str, at: usize| -> Vec<(f64, f64)> {
+        let one =
+            |&m: &usize| (m as f64, summary(sets, kind, &[m, 60, 100, 200], 0.0, 3).covered[0][at]);
+        sizes.iter().map(one).collect()
+    };
+    let line = |name, kind, at, dashed| Line { name, points: of_kind(kind, at), dashed };
+    let coverage = chart(
+        "True loss of a group inside its 95 % limits",
+        "rows of the group",
+        &[
+            line("limits, dense data", "alike", 3, false),
+            line("bootstrap, dense data", "alike", 2, true),
+            line("limits, text", "text", 3, false),
+            line("bootstrap, text", "text", 2, true),
+        ],
+        0.95,
+        true,
+    );
+    let power = |name, m: usize| {
+        let one = |k: usize| {
+            let found = summary(sets, "planted", &[m, 100, 150, 250], 0.05 * k as f64, 3);
+            (100.0 * found.means[0][3], found.answers[0][0])
+        };
+        let mut points: Vec<(f64, f64)> = (0..6).map(one).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Line { name, points, dashed: false }
+    };
+    let power = chart(
+        "Evidence against a group that pays more than the others",
+        "true difference, in points of a hundred",
+        &[power("12 rows", 12), power("30 rows", 30), power("100 rows", 100)],
+        0.05,
+        false,
+    );
+    for (name, text) in [("calibration-coverage.svg", coverage), ("calibration-power.svg", power)] {
+        let path = std::path::Path::new(folder).join(name);
+        std::fs::write(&path, text).expect("a folder that can be written to");
+    }
+}

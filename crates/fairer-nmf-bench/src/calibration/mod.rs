@@ -1,0 +1,6 @@
+//! The calibration study behind the verdict: populations with a known truth, and the estimators that
+//! were tried. docs/calibration.md has the tables.
+
+pub mod estimators;
+pub mod picture;
+pub mod populations;
