@@ -19,10 +19,11 @@ mod trade_off;
 mod unseen;
 mod verdict;
 
+pub use crate::progress::{AuditPart, Role};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
 pub use chance::{DrawBudget, GroupChance, RandomGroups};
 pub use comparison::{
-    AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Role, Subject, compare, fit_peers,
+    AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Subject, compare, fit_peers,
 };
 pub use difference::{Differences, GroupDifference, Range};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
@@ -32,7 +33,6 @@ pub use permutation::{
 };
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
-pub use steps::AuditPart;
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 pub use verdict::{Verdict, VerdictCode};

@@ -2,7 +2,8 @@
 //! Algorithm 1: the mean error of T randomised runs).
 
 use crate::criterion::Criterion;
-use crate::fit::{Context, Init, Progress, Scheme, Task, run_once};
+use crate::iteration::{Context, Init, Scheme, Task, run_once};
+use crate::progress::Progress;
 use crate::random::{Purpose, Stream};
 use crate::rows::Rows;
 use crate::stopping::{Status, Stopping};

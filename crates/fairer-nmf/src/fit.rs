@@ -1,92 +1,23 @@
-//! The fit: baselines, starts, and the one loop that every method shares.
-//!
-//! A method is a choice of pieces (`scheme.rs`); the loop (`iterate.rs`) runs them on rows that
-//! somebody else holds, and never touches one.
+//! The fit: baselines, the bound, and restarts of the one loop ([`crate::iteration`]), of which the best
+//! becomes the model.
 
-mod dictionary_step;
-mod iterate;
-mod measure;
-mod nndsvd;
-mod parameters;
 mod restarts;
-mod run;
-mod scheme;
-mod start;
-
-pub(crate) use iterate::iterate;
-pub(crate) use measure::{criteria, measure};
-pub use parameters::{Method, Parameters, StartWeights};
-pub(crate) use run::{Begin, Context, First, Task};
-pub(crate) use scheme::Scheme;
-pub use start::{Init, Start};
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
 use crate::data::GroupedData;
+use crate::iteration::{Context, Run, Start, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
+use crate::parameters::{Parameters, StartWeights};
+use crate::progress::{Observer, Progress};
 use crate::rows::{Element, RowStep, Rows, Units};
-use crate::stopping::{Status, Stopping};
+use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result};
 use ndarray::Array2;
-use run::Run;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// What a fit tells its observer. Returning [`ControlFlow::Break`] stops the fit at the next
-/// iteration, with the status [`Status::Stopped`].
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// Baseline runs finished so far.
-    Baselines {
-        /// Runs done.
-        done: usize,
-        /// Runs in all.
-        total: usize,
-    },
-    /// An iteration of a restart ended.
-    Iteration {
-        /// Number of the restart, from 0.
-        restart: usize,
-        /// Restarts in all.
-        restarts: usize,
-        /// Number of the iteration, from 1; 0 while start weights lead up to the first.
-        iteration: usize,
-        /// Losses of the groups.
-        losses: &'a [f64],
-        /// λ: the share of every group in the exact dictionary step (sum 1; even for the other
-        /// methods). A group at 0 has no say in the dictionary of this iteration.
-        weights: &'a [f64],
-        /// The largest of the losses.
-        worst_loss: f64,
-    },
-    /// An audit is at work.
-    Audit {
-        /// On which part.
-        part: crate::audit::AuditPart,
-        /// Steps of the part done.
-        done: usize,
-        /// Steps of the part in all.
-        total: usize,
-    },
-    /// The next piece of a comparison begins: a fit with these limits, or else an audit.
-    Comparison {
-        /// Of which model.
-        role: crate::audit::Role,
-        /// What limits the fit.
-        fit: Option<&'a Stopping>,
-    },
-}
-
-/// The observer of a fit or an audit: called once an iteration or step, possibly from several
-/// threads.
-pub type Observer<'a> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Sync + 'a;
-
-/// An observer that says nothing and never stops anything.
-pub fn silent(_: &Progress<'_>) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 /// A fitted model with the representation of the data it was fitted on.
 #[derive(Clone, Debug)]
@@ -292,18 +223,6 @@ fn checked_weights(weights: &[f64], groups: usize) -> Result<Vec<f64>> {
         return Err(bad(format!("a sum of {total}"), "at least one must be positive"));
     }
     Ok(weights.iter().map(|w| w / total).collect())
-}
-
-/// One run from an initialisation: what baselines are made of.
-pub(crate) fn run_once<'r>(
-    mut rows: Box<dyn Rows + 'r>,
-    rank: usize,
-    init: &Init,
-    seed: u64,
-    task: &Task<'_>,
-) -> Result<Run<'r>> {
-    let begin = start::make(&mut *rows, rank, init, task.restart, seed);
-    iterate(rows, begin, task)
 }
 
 fn into_model(

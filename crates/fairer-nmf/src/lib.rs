@@ -30,9 +30,12 @@ mod data;
 mod dictionary;
 mod error;
 mod fit;
+mod iteration;
 mod kernel;
 mod model;
 mod number;
+mod parameters;
+mod progress;
 mod random;
 pub mod rows;
 mod statistics;
@@ -48,11 +51,11 @@ pub use criterion::Criterion;
 pub use data::{Csr, Group, GroupedData, Indices, Matrix};
 pub use dictionary::Dictionary;
 pub use error::{Error, Result};
-pub use fit::{
-    Fit, Init, Method, Observer, Parameters, Progress, Start, StartWeights, estimate_baselines,
-    fit, fit_from, silent,
-};
+pub use fit::{Fit, estimate_baselines, fit, fit_from};
+pub use iteration::{Init, Start};
 pub use model::{GroupFit, Model, Warning};
+pub use parameters::{Method, Parameters, StartWeights};
+pub use progress::{Observer, Progress, silent};
 pub use rows::{Element, group_statistics};
 pub use statistics::Statistics;
 pub use stopping::{Change, Status, Stopping};

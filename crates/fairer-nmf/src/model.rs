@@ -6,7 +6,7 @@ use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
-use crate::fit::Parameters;
+use crate::parameters::Parameters;
 use crate::rows::{Element, RowStart, RowStep, Units};
 use crate::stopping::Status;
 use crate::weights::largest;

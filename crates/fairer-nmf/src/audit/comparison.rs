@@ -9,6 +9,7 @@ use super::{
     AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Verdict, audit, audit_pair,
     compare_individuals, evaluate,
 };
+use crate::progress::Role;
 use crate::{
     Baseline, Element, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Status,
     Update, fit,
@@ -16,18 +17,6 @@ use crate::{
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-
-/// Who is who in a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The dictionary that the audit is about.
-    Subject,
-    /// Standard NMF beside it.
-    Standard,
-    /// Fairer-NMF beside it.
-    Fairer,
-}
 
 /// The dictionary that a comparison is about.
 #[derive(Clone, Copy, Debug)]

@@ -1,50 +1,10 @@
 //! Progress and cancellation of the audit: every part is a number of steps, told to the observer
 //! of the fits as [`Progress::Audit`].
 
-use crate::{Error, Observer, Progress, Result};
-use serde::{Deserialize, Serialize};
+use crate::progress::{AuditPart, Observer, Progress};
+use crate::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// A part of an audit that can take long, in the order in which they run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AuditPart {
-    /// Bootstrap intervals with the dictionary fixed.
-    Intervals,
-    /// The permutation test that estimates nothing anew.
-    Permutation,
-    /// Held-out baselines.
-    HeldOut,
-    /// Differences between groups on rows that dictionaries have not seen.
-    Differences,
-    /// What random groups pay.
-    RandomGroups,
-    /// The trade-off curve.
-    TradeOff,
-    /// Bootstrap intervals with a refit in every draw.
-    RefitIntervals,
-    /// The permutation test with new baselines in every draw.
-    RefitPermutation,
-}
-
-impl AuditPart {
-    /// The part in words.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Intervals => "bootstrap intervals",
-            Self::Permutation => "permutation test",
-            Self::HeldOut => "held-out baselines",
-            Self::Differences => "differences between groups",
-            Self::RandomGroups => "random groups",
-            Self::TradeOff => "trade-off curve",
-            Self::RefitIntervals => "bootstrap intervals with refits",
-            Self::RefitPermutation => "permutation test with refits",
-        }
-    }
-}
 
 /// The steps of one part, which may run side by side.
 pub(super) struct Steps<'a> {

@@ -20,7 +20,7 @@ use super::steps::Steps;
 use super::{AuditPart, check_baselines, check_components};
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
-use crate::fit::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
+use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Stopping};

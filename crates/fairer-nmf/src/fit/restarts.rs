@@ -1,10 +1,11 @@
 //! Several runs, of which the best is kept and, by default, finished.
 
-use super::iterate::iterate;
-use super::run::{Begin, First, Run, Task};
-use super::scheme::{DictionaryRule, Objective, Scheme};
-use super::{Context, Init, Parameters, Progress, start};
 use crate::Result;
+use crate::iteration::{
+    Begin, Context, DictionaryRule, First, Init, Objective, Run, Scheme, Task, iterate, start,
+};
+use crate::parameters::Parameters;
+use crate::progress::Progress;
 use crate::rows::{self, Rows};
 use crate::stopping::Status;
 use crate::update::Update;

@@ -7,7 +7,7 @@
 
 use super::{GroupFit, Model, Warning};
 use crate::bound::BoundReport;
-use crate::fit::Parameters;
+use crate::parameters::Parameters;
 use crate::stopping::Status;
 use crate::{Error, Result};
 use ndarray::Array2;

@@ -28,7 +28,7 @@ pub enum Init {
 
 impl Init {
     /// Of a start from singular vectors, whether zeros are filled.
-    pub(super) fn fill(self) -> Option<bool> {
+    pub(crate) fn fill(self) -> Option<bool> {
         match self {
             Self::Auto | Self::Random => None,
             Self::Nndsvd => Some(false),
@@ -92,7 +92,7 @@ impl Start {
 }
 
 /// Begins a run of `restart`, with its W in the rows.
-pub(super) fn make(
+pub(crate) fn make(
     rows: &mut dyn Rows,
     rank: usize,
     init: &Init,
@@ -110,7 +110,7 @@ pub(super) fn make(
 }
 
 /// Begins a run from a given start.
-pub(super) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) -> Begin {
+pub(crate) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) -> Begin {
     let dictionary = match &start.components {
         Some(h) => Dictionary::from_components(h.view()),
         None => random_dictionary(rank, rows.features(), 0, seed),

@@ -1,9 +1,9 @@
 //! What a run is asked for, what it writes down as it goes, and what it leaves.
 
 use super::scheme::Scheme;
-use super::{Observer, Progress};
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::progress::{Observer, Progress};
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Status, Stopping};

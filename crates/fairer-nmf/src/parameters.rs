@@ -1,8 +1,7 @@
 //! What a fit is asked for.
 
-use super::Init;
-use super::scheme::Scheme;
 use crate::baseline::{Baseline, Estimate};
+use crate::iteration::{Init, Scheme};
 use crate::stopping::Stopping;
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -64,7 +63,7 @@ impl Method {
         }
     }
 
-    pub(super) fn scheme(self) -> Scheme {
+    pub(crate) fn scheme(self) -> Scheme {
         match self {
             Self::Am { gap } => Scheme::min_max(gap),
             Self::Weighted { weights, update } => Scheme::weighted(update, weights),
@@ -146,7 +145,7 @@ impl Parameters {
         }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let bad = |name, value: String, expected| Err(Error::Parameter { name, value, expected });
         if self.rank == 0 {
             return bad("rank", "0".to_owned(), "at least one topic is needed");
