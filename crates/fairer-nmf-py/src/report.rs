@@ -156,7 +156,11 @@ fn find<T: Element>(
         .collect();
     let about = About {
         title: s.title.clone(),
-        generated: format!("Made by fairer-nmf {} for Python", env!("CARGO_PKG_VERSION")),
+        generated: library::made_by(concat!(
+            "fairer-nmf ",
+            env!("CARGO_PKG_VERSION"),
+            " for Python"
+        )),
         features: s.feature_names.as_deref().unwrap_or_default(),
         normalize: if s.normalize { "features" } else { "none" },
         seed: s.seed,

@@ -2,7 +2,7 @@
 
 use crate::escape::visible;
 use crate::numbers::{self, Percent};
-use crate::svg::{Anchor, Paint, Stroke, Svg, TextStyle, fitted, text_width};
+use crate::svg::{Anchor, BAND, Paint, Stroke, Svg, TextStyle, fitted, text_width};
 
 /// Size of tick labels and legends in user units.
 pub const SMALL: f64 = 12.0;
@@ -150,18 +150,45 @@ pub fn y_label_width(scale: &Scale, unit: Unit, count: usize) -> f64 {
 
 /// What stands before a name in a legend.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// Colour and shape.
-    pub series: usize,
-    /// Dash of the line, if there is one.
-    pub line: Option<usize>,
-    /// Drawn as a muted line without a mark.
-    pub muted: bool,
+pub enum Key {
+    /// A mark of a series.
+    Mark { series: usize },
+    /// A line of a series with its dash and mark; muted lines have no mark.
+    Line { series: usize, dash: usize, muted: bool },
+    /// A band behind the marks.
+    Band,
 }
 
 impl Key {
+    /// A mark alone.
+    pub fn mark(series: usize) -> Self {
+        Key::Mark { series }
+    }
+
     fn width(self) -> f64 {
-        if self.line.is_some() { 26.0 } else { 10.0 }
+        match self {
+            Key::Mark { .. } => 10.0,
+            Key::Line { .. } | Key::Band => 26.0,
+        }
+    }
+
+    fn draw(self, svg: &mut Svg, x: f64, y: f64) {
+        let middle = (x + self.width() / 2.0, y);
+        match self {
+            Key::Mark { series } => svg.mark(series, middle, 4.5, Paint::Series(series)),
+            Key::Line { series, dash, muted } => {
+                let paint = if muted { Paint::Muted } else { Paint::Series(series) };
+                svg.line((x, y), (x + self.width(), y), Stroke::new(paint, 2.0).dash(dash));
+                if !muted {
+                    svg.mark(series, middle, 4.5, paint);
+                }
+            }
+            Key::Band => {
+                svg.rect(x, y - 6.0, self.width(), 12.0, Paint::Muted, BAND);
+                let (top, bottom) = ((middle.0, y - 6.0), (middle.0, y + 6.0));
+                svg.line(top, bottom, Stroke::new(Paint::Soft, 1.5));
+            }
+        }
     }
 }
 
@@ -197,15 +224,7 @@ impl Legend {
     pub fn draw(&self, svg: &mut Svg, left: f64, top: f64) {
         for (x, y, key, name) in &self.entries {
             let (x, y) = (left + x, top + y + 10.0);
-            let paint = if key.muted { Paint::Muted } else { Paint::Series(key.series) };
-            let middle = x + key.width() / 2.0;
-            if let Some(dash) = key.line {
-                let stroke = Stroke::new(paint, 2.0).dash(dash);
-                svg.line((x, y), (x + key.width(), y), stroke);
-            }
-            if !key.muted {
-                svg.mark(key.series, (middle, y), 4.5, paint);
-            }
+            key.draw(svg, x, y);
             let style = TextStyle::new(Anchor::Start, SMALL);
             svg.text(x + key.width() + 6.0, y + 4.0, style, name);
         }

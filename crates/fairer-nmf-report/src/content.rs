@@ -3,18 +3,25 @@
 //! The program and the Python bindings fill these structs; this crate only
 //! draws them. Every error, loss and bound is a *fraction of the group's norm*
 //! (0.106 is shown as 10.6 %), named as in the public interfaces: see
-//! [`ModelResult`]. A number that is not finite is shown as a dash.
+//! [`GroupResult`]. A number that is not finite is shown as a dash.
 
 mod evidence;
+mod groups;
 
 pub use evidence::*;
+pub use groups::*;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// The version of the fields of every JSON file. docs/schema has a JSON Schema for each kind.
+pub const SCHEMA: u32 = 1;
+
 /// Everything one page shows. Sections that are `None` leave no hole.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
+    /// The version of these fields: [`SCHEMA`].
+    pub schema: u32,
     /// Heading of the page.
     pub title: String,
     /// One line under the heading; may be empty.
@@ -23,6 +30,8 @@ pub struct Report {
     pub generated: String,
     /// The command or call that makes this report again.
     pub command: Option<String>,
+    /// What the audit says in the end, where there was one.
+    pub verdict: Option<Verdict>,
     /// The data that were factorised.
     pub data: DataSummary,
     /// Settings of the run, in the order to show them.
@@ -43,14 +52,40 @@ pub struct Report {
     pub ranks: Option<Ranks>,
     /// Section 6: the dictionary in words.
     pub topics: Option<Topics>,
-    /// Remarks for section 7, one sentence each.
+    /// Remarks on the data, one sentence each.
     pub notes: Vec<String>,
-    /// Things to know before reading on, one sentence each, shown at the top.
-    pub warnings: Vec<String>,
+    /// Things to know before reading on, shown at the top.
+    pub warnings: Vec<Remark>,
     /// Groups with fewer rows than this appear in no output; 0 hides none.
     pub min_group_size: usize,
     /// How many groups were hidden. Set by [`Report::published`].
     pub hidden_groups: usize,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            title: String::new(),
+            subtitle: String::new(),
+            generated: String::new(),
+            command: None,
+            verdict: None,
+            data: DataSummary::default(),
+            settings: Vec::new(),
+            models: Vec::new(),
+            who_pays: WhoPays::default(),
+            is_it_real: None,
+            cost: None,
+            quality: None,
+            ranks: None,
+            topics: None,
+            notes: Vec::new(),
+            warnings: Vec::new(),
+            min_group_size: 0,
+            hidden_groups: 0,
+        }
+    }
 }
 
 /// Shape and preparation of the data.
@@ -69,6 +104,16 @@ pub struct DataSummary {
     pub normalized: bool,
 }
 
+/// Something to know, for programs and for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remark {
+    /// What kind it is, such as `not-converged`.
+    pub code: String,
+    /// One sentence.
+    pub sentence: String,
+}
+
 /// One setting of the run, ready to print.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
@@ -84,54 +129,26 @@ pub struct Setting {
 pub struct ModelSummary {
     /// Display name: "Standard NMF", "Fairer-NMF (AM)", "Your dictionary".
     pub name: String,
+    /// `subject` for the dictionary that the report is about; `standard` and `fairer` for those
+    /// beside it.
+    pub role: Role,
     /// Number of topics.
     pub rank: usize,
     /// ‖X − WH‖/‖X‖ over all groups together.
     pub total_error: Option<f64>,
 }
 
-/// Section 1: each group under each model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WhoPays {
-    /// Number of randomised runs behind each baseline.
-    pub baseline_runs: usize,
-    /// One entry per group, in the caller's order. Names are unique.
-    pub groups: Vec<GroupOutcome>,
-}
-
-/// One group: how well it could do alone and how it does under each model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupOutcome {
-    /// Name of the group; shown escaped, so any text is safe.
-    pub name: String,
-    /// Number of samples.
-    pub rows: usize,
-    /// N = ‖X_ℓ‖, in units of the data. Left out once groups are hidden: with
-    /// normalised features the squares add up to the number of features.
-    pub norm: Option<f64>,
-    /// E/N: mean relative error of a dictionary of the group's own.
-    #[serde(deserialize_with = "number")]
-    pub relative_baseline: f64,
-    /// Standard deviation of that over the baseline's runs, relative to N.
-    pub relative_baseline_std: Option<f64>,
-    /// The group is so small for the rank that its baseline is close to zero
-    /// by construction; a warning is shown.
-    pub small_group: bool,
-    /// One entry per model, in the order of [`Report::models`].
-    pub results: Vec<ModelResult>,
-}
-
-/// A group under a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct ModelResult {
-    /// R-Error: ‖X_ℓ − W_ℓH‖/N.
-    #[serde(deserialize_with = "number")]
-    pub relative_error: f64,
-    /// R-Loss: (‖X_ℓ − W_ℓH‖ − E)/N; may be negative.
-    #[serde(deserialize_with = "number")]
-    pub loss: f64,
+/// Who is who among the models of a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// What the report is about.
+    #[default]
+    Subject,
+    /// Standard NMF beside it.
+    Standard,
+    /// Fairer-NMF beside it.
+    Fairer,
 }
 
 /// Section 3: the price of the fairer model.
@@ -143,7 +160,7 @@ pub struct Cost {
     /// One entry per group: last model against the first.
     pub changes: Vec<Change>,
     /// Share of all samples whose error rises, 0 to 1.
-    pub share_of_samples_worse: Option<f64>,
+    pub share_worse: Option<f64>,
 }
 
 /// One fit of the mixed objective (1−α)·total + α·worst.
@@ -171,7 +188,7 @@ pub struct Change {
     #[serde(deserialize_with = "number")]
     pub change: f64,
     /// Share of the group's samples whose error rises, 0 to 1.
-    pub share_of_samples_worse: Option<f64>,
+    pub share_worse: Option<f64>,
 }
 
 /// Section 4: convergence and optimality.
@@ -180,8 +197,6 @@ pub struct Change {
 pub struct Quality {
     /// One entry per model fitted.
     pub fits: Vec<FitQuality>,
-    /// A sentence of the caller's about the global bound, shown instead of ours.
-    pub sentence: Option<String>,
 }
 
 /// How one fit went.
@@ -190,10 +205,8 @@ pub struct Quality {
 pub struct FitQuality {
     /// Name of the model, as in [`ModelSummary::name`].
     pub model: String,
-    /// Status in words, such as "converged" or "reached the iteration limit".
-    pub status: String,
-    /// Whether the stopping rule was met.
-    pub converged: bool,
+    /// How the fit ended.
+    pub status: FitStatus,
     /// Number of iterations.
     pub iterations: usize,
     /// Wall-clock seconds.
@@ -205,6 +218,21 @@ pub struct FitQuality {
     pub step_gap: Option<f64>,
     /// No model of this rank has a worst loss below this.
     pub global_bound: Option<f64>,
+}
+
+/// How a fit ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FitStatus {
+    /// The stopping rule was met.
+    #[default]
+    Converged,
+    /// All iterations were used up.
+    IterationLimit,
+    /// The time was used up.
+    TimeLimit,
+    /// It was stopped.
+    Stopped,
 }
 
 /// Section 5: a sweep over ranks.
@@ -238,10 +266,10 @@ pub struct RankPoint {
     pub rank: usize,
     /// Mean relative error.
     #[serde(deserialize_with = "number")]
-    pub error_mean: f64,
+    pub relative_error_mean: f64,
     /// Standard deviation of the relative error.
     #[serde(deserialize_with = "number")]
-    pub error_sd: f64,
+    pub relative_error_sd: f64,
     /// Mean loss.
     #[serde(deserialize_with = "number")]
     pub loss_mean: f64,
@@ -278,14 +306,14 @@ pub struct Topic {
     pub matched: Option<TopicMatch>,
 }
 
-/// A feature and its weight in a topic.
+/// A feature and its share of a topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Feature {
     /// Name of the feature.
     pub name: String,
-    /// Entry of the dictionary, non-negative, in any unit.
+    /// Its share of the topic: the entries of a topic add up to 1.
     #[serde(deserialize_with = "number")]
-    pub weight: f64,
+    pub share: f64,
 }
 
 /// A group's use of a topic.

@@ -1,17 +1,78 @@
-//! Hiding small groups, so that a published report discloses nobody.
+//! Hiding small groups, so that a published report discloses nobody: the rules, once, for the page,
+//! its charts and every JSON file.
 //!
-//! A group below [`Report::min_group_size`] leaves every section, and with it
-//! goes every number over *all* groups (totals, worst losses along a path, the
-//! global bound, group norms): from a total and the groups shown, the one
-//! hidden could be had by subtraction.
+//! - A group below the minimum size leaves every section and every list.
+//! - With it goes every number over *all* groups (totals, worst losses along a path, the global
+//!   bound) and what adds up over groups (norms, absolute baselines: with normalised features the
+//!   squares of norms add up to the number of features): from a total and the groups shown, the one
+//!   hidden could be had by subtraction.
+//! - Free text that names it is dropped or blanked; a verdict on it says only that there is none.
+//! - Nothing compares models by the groups shown alone: a model may have served a hidden one.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::content::Report;
+use crate::content::{Group, Report, Verdict, VerdictCode};
 
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
+
+/// The groups that are not to be seen, at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hidden(HashSet<String>);
+
+impl Hidden {
+    /// Those of the groups (name and rows) that are below a size; none where none is.
+    pub fn of<'a>(
+        groups: impl IntoIterator<Item = (&'a str, usize)>,
+        min_group_size: usize,
+    ) -> Option<Self> {
+        let small = groups.into_iter().filter(|(_, rows)| *rows < min_group_size);
+        let names: HashSet<String> = small.map(|(name, _)| name.to_owned()).collect();
+        (!names.is_empty()).then_some(Self(names))
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether a group may be seen.
+    pub fn shows(&self, name: &str) -> bool {
+        !self.0.contains(name)
+    }
+
+    /// Whether a text names none of them, as whole words.
+    pub fn allows(&self, text: &str) -> bool {
+        !self.0.iter().any(|name| mentions(text, name))
+    }
+
+    /// Takes away what adds up over groups.
+    pub fn clear(&self, group: &mut Group) {
+        (group.norm, group.baseline_error) = (None, None);
+    }
+
+    /// The verdict as it may be said.
+    pub fn verdict(&self, verdict: Verdict) -> Verdict {
+        let named = verdict.group.as_deref().is_some_and(|name| !self.shows(name));
+        match named || !self.allows(&verdict.sentence) {
+            false => verdict,
+            true => Verdict {
+                code: VerdictCode::NotTested,
+                sentence:
+                    "The verdict is about a group that is too small to be shown, and is left out."
+                        .into(),
+                ..Verdict::default()
+            },
+        }
+    }
+
+    fn redact(&self, text: &mut String) {
+        for name in &self.0 {
+            *text = blank(text, name);
+        }
+    }
+}
 
 impl Report {
     /// The report as it may be shown: without groups below `min_group_size`.
@@ -22,62 +83,51 @@ impl Report {
     /// looked at, and a caller that hides groups should not write totals into
     /// free text.
     pub fn published(&self) -> Cow<'_, Report> {
-        let hidden: HashSet<String> = self
-            .who_pays
-            .groups
-            .iter()
-            .filter(|group| group.rows < self.min_group_size)
-            .map(|group| group.name.clone())
-            .collect();
-        if hidden.is_empty() {
+        let groups = self.who_pays.groups.iter().map(|g| (g.name.as_str(), g.rows));
+        let Some(hidden) = Hidden::of(groups, self.min_group_size) else {
             return Cow::Borrowed(self);
-        }
+        };
         let mut report = self.clone();
         report.drop_groups(&hidden);
-        report.drop_totals();
+        report.drop_totals(&hidden);
         report.redact_text(&hidden);
         Cow::Owned(report)
     }
 
-    fn drop_groups(&mut self, hidden: &HashSet<String>) {
-        self.hidden_groups += hidden.len();
-        self.who_pays.groups.retain(|g| !hidden.contains(&g.name));
-        if let Some(real) = &mut self.is_it_real {
-            real.evidence.retain(|e| !hidden.contains(&e.group));
-        }
+    fn drop_groups(&mut self, hidden: &Hidden) {
+        self.hidden_groups += hidden.count();
+        self.verdict = self.verdict.take().map(|verdict| hidden.verdict(verdict));
+        self.who_pays.groups.retain(|g| hidden.shows(&g.name));
         if let Some(cost) = &mut self.cost {
-            cost.changes.retain(|c| !hidden.contains(&c.group));
+            cost.changes.retain(|c| hidden.shows(&c.group));
         }
         if let Some(ranks) = &mut self.ranks {
-            ranks.series.retain(|s| !hidden.contains(&s.group));
+            ranks.series.retain(|s| hidden.shows(&s.group));
         }
         if let Some(topics) = &mut self.topics {
             // A topic that exists mainly for a hidden group describes its few members.
             let serves_hidden =
-                |main: &Option<String>| main.as_ref().is_some_and(|name| hidden.contains(name));
+                |main: &Option<String>| main.as_ref().is_some_and(|name| !hidden.shows(name));
             topics.topics.retain(|t| !serves_hidden(&t.main_group));
             for topic in &mut topics.topics {
-                topic.usage.retain(|u| !hidden.contains(&u.group));
+                topic.usage.retain(|u| hidden.shows(&u.group));
             }
         }
     }
 
-    fn drop_totals(&mut self) {
+    fn drop_totals(&mut self, hidden: &Hidden) {
         self.data.groups = self.who_pays.groups.len();
         self.data.rows = self.who_pays.groups.iter().map(|g| g.rows).sum();
         self.data.density = None;
         for model in &mut self.models {
             model.total_error = None;
         }
-        for group in &mut self.who_pays.groups {
-            group.norm = None;
-        }
+        self.who_pays.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
         if let Some(cost) = &mut self.cost {
             cost.curve.clear();
-            cost.share_of_samples_worse = None;
+            cost.share_worse = None;
         }
         if let Some(quality) = &mut self.quality {
-            quality.sentence = None;
             for fit in &mut quality.fits {
                 fit.history.clear();
                 fit.global_bound = None;
@@ -85,15 +135,10 @@ impl Report {
         }
     }
 
-    fn redact_text(&mut self, hidden: &HashSet<String>) {
-        let clean = |text: &str| !hidden.iter().any(|name| mentions(text, name));
+    fn redact_text(&mut self, hidden: &Hidden) {
         self.notes.clear();
-        self.warnings.retain(|text| clean(text));
-        let redact = |text: &mut String| {
-            for name in hidden {
-                *text = blank(text, name);
-            }
-        };
+        self.warnings.retain(|remark| hidden.allows(&remark.sentence));
+        let redact = |text: &mut String| hidden.redact(text);
         redact(&mut self.title);
         redact(&mut self.subtitle);
         redact(&mut self.generated);
@@ -106,16 +151,11 @@ impl Report {
         }
         self.models.iter_mut().for_each(|m| redact(&mut m.name));
         if let Some(real) = &mut self.is_it_real {
-            real.evidence.iter_mut().for_each(|e| redact(&mut e.model));
-            for draws in &mut real.draws {
-                redact(&mut draws.model);
-                draws.permutation.iter_mut().for_each(|test| redact(&mut test.tested));
-            }
+            real.draws.iter_mut().for_each(|draws| redact(&mut draws.model));
         }
         if let Some(quality) = &mut self.quality {
             for fit in &mut quality.fits {
                 redact(&mut fit.model);
-                redact(&mut fit.status);
             }
         }
         if let Some(ranks) = &mut self.ranks {
@@ -150,7 +190,7 @@ fn places(text: &str, name: &str) -> Vec<(usize, usize)> {
 }
 
 /// Whether a text names a group, as whole words.
-pub fn mentions(text: &str, name: &str) -> bool {
+fn mentions(text: &str, name: &str) -> bool {
     !places(text, name).is_empty()
 }
 

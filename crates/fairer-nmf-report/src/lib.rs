@@ -17,6 +17,7 @@ pub mod content;
 mod escape;
 mod hide;
 mod html;
+mod letters;
 #[cfg(feature = "library")]
 pub mod library;
 mod numbers;
@@ -27,7 +28,7 @@ mod ranks;
 mod svg;
 
 pub use content::*;
-pub use hide::mentions;
+pub use hide::Hidden;
 pub use numbers::mean_and_sd;
 
 /// The report as one HTML page that needs no network.

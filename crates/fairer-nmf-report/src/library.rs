@@ -15,6 +15,8 @@ pub use crate::escape::YOURS;
 struct Audited<'a> {
     /// Display name, as in [`ModelSummary::name`](crate::ModelSummary::name).
     name: &'a str,
+    /// Who it is in the comparison.
+    role: Role,
     /// What the library found.
     audit: &'a AuditReport,
 }
@@ -48,7 +50,7 @@ pub struct About<'a> {
     /// Remarks on the data.
     pub notes: Vec<String>,
     /// Things to know before reading on.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<page::Remark>,
     /// Groups with fewer rows are hidden; 0 hides none.
     pub min_group_size: usize,
 }
@@ -65,7 +67,7 @@ pub fn report<T: Element>(
 ) -> page::Report {
     let title = |role| title(role, found.method);
     let shown: Vec<Audited<'_>> = (found.in_order().into_iter())
-        .map(|(role, audit)| Audited { name: title(role), audit })
+        .map(|(role, audit)| Audited { name: title(role), role, audit })
         .collect();
     let fits = found.in_order().into_iter().filter_map(|(role, _)| match found.peer(role) {
         Some(peer) => {
@@ -74,7 +76,7 @@ pub fn report<T: Element>(
         }
         None => fitted.map(|(model, seconds)| Fitted { name: title(role), model, seconds }),
     });
-    let main = Audited { name: title(Role::Subject), audit: &found.subject };
+    let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
@@ -88,15 +90,20 @@ pub fn report<T: Element>(
         who_pays: page::WhoPays {
             baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
             groups: (baselines.iter().enumerate())
-                .map(|(l, baseline)| group(l, baseline, &found.subject.groups[l], &shown))
+                .map(|(l, baseline)| page::GroupOutcome {
+                    group: group(&found.subject.groups[l], baseline),
+                    results: shown.iter().map(|a| result(a.audit, main.audit, l)).collect(),
+                    feature_errors: Vec::new(),
+                })
                 .collect(),
         },
+        verdict: verdict(found),
         is_it_real: is_it_real(main.audit, &shown),
         cost: (found.change.as_ref())
             .map(|change| cost(&found.subject.groups, change, found.subject.trade_off.as_ref())),
         quality: Some(quality(fits, global_bound)),
         topics: Some(topics(main, reference, feature)),
-        warnings: [about.warnings, found.remarks.iter().filter_map(sentence).collect()].concat(),
+        warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
         notes: about.notes,
         min_group_size: about.min_group_size,
         ..page::Report::default()
@@ -122,27 +129,36 @@ pub fn method_title(method: &str) -> &'static str {
     }
 }
 
-/// A remark on a peer in words; parts that a stop has left out are the caller's, who knows of the
-/// stop.
-pub fn sentence(remark: &Remark) -> Option<String> {
+/// A remark on a peer; parts that a stop has left out are the caller's, who knows of the stop.
+pub fn remark(remark: &Remark) -> Option<page::Remark> {
     let who = |role: Role| match role {
         Role::Subject => "the dictionary",
         Role::Standard => "standard NMF",
         Role::Fairer => "Fairer-NMF",
     };
-    Some(match *remark {
-        Remark::NotConverged { role, status: Status::TimeLimit, .. } => {
-            format!("{}, the comparison, did not converge within the time limit", who(role))
-        }
-        Remark::NotConverged { role, max_iterations, .. } => format!(
-            "{}, the comparison, did not converge within {max_iterations} iterations",
-            who(role)
+    let (code, sentence) = match *remark {
+        Remark::NotConverged { role, status: Status::TimeLimit, .. } => (
+            "peer-not-converged",
+            format!("{}, the comparison, did not converge within the time limit", who(role)),
+        ),
+        Remark::NotConverged { role, max_iterations, .. } => (
+            "peer-not-converged",
+            format!(
+                "{}, the comparison, did not converge within {max_iterations} iterations",
+                who(role)
+            ),
         ),
         Remark::OutOfTime { role } => {
-            format!("no time was left to fit {} for comparison", who(role))
+            ("peer-out-of-time", format!("no time was left to fit {} for comparison", who(role)))
         }
         _ => return None,
-    })
+    };
+    Some(page::Remark { code: code.to_owned(), sentence })
+}
+
+/// What the audit says in the end.
+fn verdict(_: &Comparison) -> Option<page::Verdict> {
+    None
 }
 
 /// The parts that stops have left out of the audits, in words.
@@ -203,41 +219,58 @@ fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
 
 /// The models of the page, in its order.
 fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
-    let summary = |Audited { name, audit }: &Audited<'_>| page::ModelSummary {
+    let summary = |Audited { name, role, audit }: &Audited<'_>| page::ModelSummary {
         name: (*name).to_owned(),
+        role: match role {
+            Role::Subject => page::Role::Subject,
+            Role::Standard => page::Role::Standard,
+            Role::Fairer => page::Role::Fairer,
+        },
         rank: audit.rank,
         total_error: Some(audit.total_error),
     };
     audits.iter().map(summary).collect()
 }
 
-/// A group under every model of the page.
-fn group(
-    l: usize,
-    baseline: &GroupBaseline,
-    group: &GroupAudit,
-    audits: &[Audited<'_>],
-) -> page::GroupOutcome {
+/// A group, whatever the model.
+pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
     // N is positive by validation.
     let share = |error: f64| error / group.norm;
-    let result = |a: &Audited<'_>| page::ModelResult {
-        relative_error: a.audit.groups[l].relative_error,
-        loss: a.audit.groups[l].loss,
-    };
-    page::GroupOutcome {
+    page::Group {
         name: group.name.clone(),
         rows: group.rows,
         norm: Some(group.norm),
+        baseline_error: Some(baseline.error),
         relative_baseline: share(baseline.error),
-        relative_baseline_std: baseline.spread().map(share),
-        small_group: group.small,
-        results: audits.iter().map(result).collect(),
+        relative_baseline_sd: baseline.spread().map(share),
+        small: group.small,
+    }
+}
+
+/// The row of results of group `l`: `audit` is of its dictionary, `main` the audit in full of the
+/// comparison.
+pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupResult {
+    let group = &audit.groups[l];
+    let intervals = bootstrap(audit).map(|b| &b.groups[l]);
+    // A group's own dictionary does not depend on the shared one: its held-out error was measured
+    // once, in the audit in full, and holds for all models.
+    let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
+    page::GroupResult {
+        relative_error: group.relative_error,
+        relative_error_low: intervals.map(|i| i.relative_error.low),
+        relative_error_high: intervals.map(|i| i.relative_error.high),
+        loss: group.loss,
+        loss_low: intervals.map(|i| i.loss.low),
+        loss_high: intervals.map(|i| i.loss.high),
+        held_out_loss: own.map(|own| group.relative_error - own),
+        p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
+        ..page::GroupResult::default()
     }
 }
 
 /// How often chance does as badly: by the loss where every random group got a baseline of its
 /// own, else by the error.
-pub fn p_value(chances: &GroupChances) -> f64 {
+fn p_value(chances: &GroupChances) -> f64 {
     chances.loss.as_ref().unwrap_or(&chances.relative_error).p
 }
 
@@ -247,11 +280,7 @@ fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItRe
     if bootstrap(main).is_none() && permutation(main).is_none() && main.held_out.is_none() {
         return None;
     }
-    Some(page::IsItReal {
-        level: main.options.level,
-        draws: audits.iter().map(draws).collect(),
-        evidence: audits.iter().flat_map(|&audited| evidence(audited, main)).collect(),
-    })
+    Some(page::IsItReal { level: main.options.level, draws: audits.iter().map(draws).collect() })
 }
 
 /// The intervals that are shown: where everything was fitted anew, that is the better answer.
@@ -264,7 +293,7 @@ fn permutation(audit: &AuditReport) -> Option<&Permutation> {
     audit.permutation_refit.as_ref().or(audit.permutation.as_ref())
 }
 
-fn draws(Audited { name, audit }: &Audited<'_>) -> page::ModelDraws {
+fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
     page::ModelDraws {
         model: (*name).to_owned(),
         bootstrap: bootstrap(audit).map(|b| page::Bootstrap {
@@ -277,33 +306,11 @@ fn draws(Audited { name, audit }: &Audited<'_>) -> page::ModelDraws {
         permutation: permutation(audit).map(|p| page::Permutation {
             draws: p.draws,
             tested: match p.refit {
-                true => "the group's loss with that of random groups of its size, each with a baseline of its own",
-                false => "the group's error with that of random groups of its size",
-            }
-            .to_owned(),
+                true => page::Tested::Loss,
+                false => page::Tested::RelativeError,
+            },
         }),
     }
-}
-
-fn evidence(Audited { name, audit }: Audited<'_>, main: &AuditReport) -> Vec<page::Evidence> {
-    let interval = |i: &audit::Interval| page::Interval { lo: i.low, hi: i.high };
-    let (bootstrap, permutation) = (bootstrap(audit), permutation(audit));
-    // A group's own dictionary does not depend on the shared one: its held-out error was measured
-    // once, in the audit in full, and holds for all models.
-    let own = |l: usize| main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
-    let of = |(l, group): (usize, &GroupAudit)| page::Evidence {
-        group: group.name.clone(),
-        model: name.to_owned(),
-        relative_error: bootstrap.map(|b| interval(&b.groups[l].relative_error)),
-        loss: bootstrap.map(|b| interval(&b.groups[l].loss)),
-        p_value: permutation.map(|p| p_value(&p.groups[l])),
-        tested: match permutation.is_some_and(|p| p.groups[l].loss.is_some()) {
-            true => page::Tested::Loss,
-            false => page::Tested::Error,
-        },
-        held_out_loss: own(l).map(|own| group.relative_error - own),
-    };
-    audit.groups.iter().enumerate().map(of).collect()
 }
 
 /// Section 3: what the last model of the page changes for the groups and samples of the first, and
@@ -321,12 +328,12 @@ fn cost(
     let change = |(group, change): (&GroupAudit, &GroupChange)| page::Change {
         group: group.name.clone(),
         change: change.change,
-        share_of_samples_worse: Some(change.share_worse),
+        share_worse: Some(change.share_worse),
     };
     page::Cost {
         curve: trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
         changes: groups.iter().zip(&individuals.groups).map(change).collect(),
-        share_of_samples_worse: Some(individuals.share_worse),
+        share_worse: Some(individuals.share_worse),
     }
 }
 
@@ -338,13 +345,11 @@ fn quality<'a>(
     let fit = |Fitted { name, model, seconds }: Fitted<'a>| page::FitQuality {
         model: name.to_owned(),
         status: match model.status {
-            Status::Converged => "converged",
-            Status::IterationLimit => "reached the iteration limit",
-            Status::TimeLimit => "reached the time limit",
-            Status::Stopped => "was stopped",
-        }
-        .to_owned(),
-        converged: model.status == Status::Converged,
+            Status::Converged => page::FitStatus::Converged,
+            Status::IterationLimit => page::FitStatus::IterationLimit,
+            Status::TimeLimit => page::FitStatus::TimeLimit,
+            Status::Stopped => page::FitStatus::Stopped,
+        },
         iterations: model.iterations(),
         seconds,
         history: model
@@ -355,20 +360,20 @@ fn quality<'a>(
         step_gap: model.step_gap,
         global_bound,
     };
-    page::Quality { fits: fits.into_iter().map(fit).collect(), sentence: None }
+    page::Quality { fits: fits.into_iter().map(fit).collect() }
 }
 
 /// Section 6: the topics of a dictionary, and the name of the one they were matched with;
 /// `feature` gives the name of a column.
 fn topics(
-    Audited { name, audit }: Audited<'_>,
+    Audited { name, audit, .. }: Audited<'_>,
     reference: Option<&str>,
     feature: impl Fn(usize) -> String,
 ) -> page::Topics {
     let topic = |(k, topic): (usize, &audit::Topic)| page::Topic {
         name: format!("Topic {}", k + 1),
         features: (topic.features.iter())
-            .map(|f| page::Feature { name: feature(f.feature), weight: f.share })
+            .map(|f| page::Feature { name: feature(f.feature), share: f.share })
             .collect(),
         usage: (audit.groups.iter().zip(&topic.group_use))
             .map(|(group, &share)| page::Usage { group: group.name.clone(), share })
@@ -388,7 +393,60 @@ fn topics(
     }
 }
 
+/// By what and on which day a page was made.
+pub fn made_by(program: &str) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let days = now.map_or(0, |now| now.as_secs() / 86_400);
+    format!("{}, made by {program}", date(days))
+}
+
+/// The date so many days after 1 January 1970 (Hinnant's days-to-civil).
+fn date(days: u64) -> String {
+    const MONTHS: [&str; 12] = [
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "January",
+        "February",
+    ];
+    // Counted from 1 March 0000, so that leap days come last.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let year = 400 * era + year + u64::from(month >= 10);
+    format!("{} {} {year}", day - (153 * month + 2) / 5 + 1, MONTHS[month as usize])
+}
+
 /// A setting of the run.
 pub fn setting(name: &str, value: impl std::fmt::Display) -> page::Setting {
     page::Setting { name: name.to_owned(), value: value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_are_dates() {
+        // As `date -u -d @$((86400 * N))` has them.
+        for (days, expected) in [
+            (0, "1 January 1970"),
+            (59, "1 March 1970"),
+            (11_016, "29 February 2000"),
+            (19_782, "29 February 2024"),
+            (20_453, "31 December 2025"),
+            (20_772, "15 November 2026"),
+        ] {
+            assert_eq!(date(days), expected);
+        }
+    }
 }

@@ -42,45 +42,93 @@ fn model_series(report: &Report) -> Vec<DumbbellSeries> {
         .collect()
 }
 
-/// Section 1: losses of every group under every model.
-pub fn who_pays(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
-    let rows: Vec<_> = by_loss(report)
-        .into_iter()
-        .map(|group| DumbbellRow {
-            name: group.name.clone(),
-            points: group
-                .results
-                .iter()
-                .map(|r| Some(DumbbellPoint { value: r.loss, interval: None }))
-                .collect(),
-        })
-        .collect();
+/// The band of chance of a group under the first model: its ends and its mean.
+fn band(group: &GroupOutcome) -> Option<(f64, f64, f64)> {
+    let result = group.results.first()?;
+    let (low, high) = result.chance()?;
+    Some((low, high, result.chance_mean?))
+}
+
+fn losses(group: &GroupOutcome, models: &[usize]) -> DumbbellRow {
+    let point =
+        |&i: &usize| group.results.get(i).map(|r| DumbbellPoint { value: r.loss, interval: None });
+    DumbbellRow {
+        name: group.name.clone(),
+        points: models.iter().map(point).collect(),
+        band: band(group),
+    }
+}
+
+fn loss_chart(
+    report: &Report,
+    groups: &[&GroupOutcome],
+    models: &[usize],
+    percent: Percent,
+    width: f64,
+) -> Option<Dumbbell> {
+    let rows: Vec<_> = groups.iter().map(|group| losses(group, models)).collect();
+    let series = model_series(report);
     (!rows.is_empty()).then(|| Dumbbell {
         title: "Loss of each group".into(),
-        x_label: "loss: error beyond that of a dictionary of the group’s own".into(),
-        series: model_series(report),
+        x_label: "loss: how much more of the group is lost than with a model of its own".into(),
+        band: (rows.iter().any(|r| r.band.is_some()))
+            .then(|| "random groups of the same size".into()),
+        series: models.iter().map(|&i| series[i].clone()).collect(),
         rows,
         percent,
         width,
     })
 }
 
+/// Section 1: losses of every group under every model.
+pub fn who_pays(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
+    let models: Vec<usize> = (0..report.models.len()).collect();
+    loss_chart(report, &by_loss(report), &models, percent, width)
+}
+
+/// As many groups as a first screen and one sheet of paper hold.
+const MOST_AT_FIRST: usize = 8;
+
+/// The groups that stand out most under the first model: by their loss beyond chance where that
+/// is known.
+pub fn most_excess(report: &Report) -> Vec<&GroupOutcome> {
+    let mut groups = by_loss(report);
+    let key = |g: &GroupOutcome| {
+        g.results.first().map_or(f64::NEG_INFINITY, |r| r.excess_loss.unwrap_or(r.loss))
+    };
+    groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    groups.truncate(MOST_AT_FIRST);
+    groups
+}
+
+/// The first screen: what one starts from, and the fairer model.
+pub fn summary(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
+    let models = match report.models.len() {
+        0 => vec![],
+        1 => vec![0],
+        n => vec![0, n - 1],
+    };
+    loss_chart(report, &most_excess(report), &models, percent, width)
+}
+
+/// Whether the first screen leaves something out of the picture of losses.
+pub fn summary_is_partial(report: &Report) -> bool {
+    report.who_pays.groups.len() > MOST_AT_FIRST || report.models.len() > 2
+}
+
 /// Section 2: the same with intervals.
 pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbbell> {
     let real = report.is_it_real.as_ref()?;
     let point = |group: &GroupOutcome, index: usize| {
-        let model = report.models.get(index)?;
-        let found =
-            real.evidence.iter().find(|e| e.group == group.name && e.model == model.name)?;
-        let interval = found.loss?;
-        let value = group.results.get(index)?.loss;
-        Some(DumbbellPoint { value, interval: Some((interval.lo, interval.hi)) })
+        let result = group.results.get(index)?;
+        Some(DumbbellPoint { value: result.loss, interval: Some(result.loss_interval()?) })
     };
     let rows: Vec<_> = by_loss(report)
         .into_iter()
         .map(|group| DumbbellRow {
             name: group.name.clone(),
             points: (0..report.models.len()).map(|i| point(group, i)).collect(),
+            band: None,
         })
         .filter(|row| row.points.iter().any(Option::is_some))
         .collect();
@@ -92,12 +140,14 @@ pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbb
     (!rows.is_empty()).then(|| Dumbbell {
         title: format!("Loss of each group with {level} intervals"),
         x_label: format!("loss, with {level} bootstrap interval"),
+        band: None,
         series: kept.iter().map(|&i| series[i].clone()).collect(),
         rows: rows
             .iter()
             .map(|r| DumbbellRow {
                 name: r.name.clone(),
                 points: kept.iter().map(|&i| r.points[i]).collect(),
+                band: None,
             })
             .collect(),
         percent,
@@ -208,7 +258,7 @@ impl Measure {
     fn of(self, point: &RankPoint) -> (f64, f64) {
         match self {
             Measure::Loss => (point.loss_mean, point.loss_sd),
-            Measure::Error => (point.error_mean, point.error_sd),
+            Measure::Error => (point.relative_error_mean, point.relative_error_sd),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A small SVG writer: shapes, text, marks, and the two ways to colour them.
 
+pub use crate::letters::{fitted, text_width, wrapped};
 use std::fmt::Write as _;
 
 use crate::escape::{escape, isolate};
@@ -33,6 +34,9 @@ pub enum Paint {
     /// Text on full heat.
     OnHeat,
 }
+
+/// How dark a band of chance is.
+pub const BAND: f64 = 0.45;
 
 /// Okabe–Ito colours and others that keep a contrast of 3:1 on white and stay apart for
 /// colour-blind readers, in order of use.
@@ -312,40 +316,6 @@ impl Svg {
         self.out.push_str("</svg>");
         self.out
     }
-}
-
-/// Estimated width of text in user units; wide scripts count double.
-pub fn text_width(text: &str, size: f64) -> f64 {
-    let units: f64 = text
-        .chars()
-        .map(|c| match c as u32 {
-            0x1100..=0x11FF | 0x2E80..=0xD7FF | 0xF900..=0xFAFF | 0xFF00..=0xFF60 | 0x1F000.. => {
-                1.0
-            }
-            _ if matches!(c, 'i' | 'j' | 'l' | 't' | 'f' | '.' | ',' | '\'' | ' ') => 0.36,
-            _ if matches!(c, 'm' | 'w' | 'M' | 'W' | '%' | '<' | '>' | '=' | '+') => 0.9,
-            _ if c.is_uppercase() => 0.7,
-            _ => 0.62,
-        })
-        .sum();
-    units * size
-}
-
-/// Text cut with an ellipsis to fit a width.
-pub fn fitted(text: &str, size: f64, width: f64) -> String {
-    if text_width(text, size) <= width {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut used = text_width("…", size);
-    for c in text.chars() {
-        used += text_width(c.encode_utf8(&mut [0; 4]), size);
-        if used > width {
-            break;
-        }
-        out.push(c);
-    }
-    format!("{}…", out.trim_end())
 }
 
 /// A coordinate with at most two decimals.

@@ -125,18 +125,18 @@ def test_nothing_is_fetched(browser, report):
 
 def test_hover_shows_values(browser, report):
     visit(browser, report)
-    mark = shown(browser, "#who-pays .chart .mark")[0]
+    mark = shown(browser, "#summary .chart .mark")[0]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", mark)
     ActionChains(browser).move_to_element(mark).perform()
     tip = browser.find_element(By.ID, "tip")
     assert tip.is_displayed() and "%" in tip.text
-    ActionChains(browser).move_to_element(browser.find_element(By.CSS_SELECTOR, "#who-pays h2")).perform()
+    ActionChains(browser).move_to_element(browser.find_element(By.CSS_SELECTOR, "#summary h3")).perform()
     assert not tip.is_displayed()
 
 
 def test_arrow_keys_read_values(browser, report):
     visit(browser, report)
-    chart = browser.find_element(By.CSS_SELECTOR, "#who-pays .chart")
+    chart = browser.find_element(By.CSS_SELECTOR, "#summary .chart")
     chart.send_keys(Keys.ARROW_RIGHT)
     tip = browser.find_element(By.ID, "tip")
     first = tip.get_attribute("textContent")
@@ -167,6 +167,7 @@ def test_the_tab_key_reaches_everything_and_shows_where_it_is(browser, reports):
 
 def test_sorting(browser, report):
     visit(browser, report)
+    unfold(browser)
     table = browser.find_element(By.CSS_SELECTOR, "#who-pays table")
     heads = table.find_elements(By.CSS_SELECTOR, "thead tr:last-child th")
     index = next(i for i, head in enumerate(heads) if head.text.startswith("Rows"))
@@ -272,6 +273,7 @@ def test_every_table_fits_a_phone(browser, report, width):
 
 def test_a_table_is_still_one_on_a_phone(browser, reports):
     visit(browser, reports["sixty"], PHONE)
+    unfold(browser)
     table = browser.find_element(By.CSS_SELECTOR, "#who-pays table")
     cell = table.find_element(By.CSS_SELECTOR, "tbody td")
     assert cell.value_of_css_property("display") != "table-cell", "it is laid out as a list"
@@ -321,8 +323,55 @@ def test_print_is_dark_on_white_and_whole(browser, report, size):
     assert faults.pop("ground") == 1, "paper is white"
     assert faults == dict.fromkeys(faults, [])
     rows = browser.execute_script("""
-        return [...document.querySelectorAll('tbody tr')].filter(r => !r.getClientRects().length).length""")
-    assert rows == 0, "all tables are there"
+        return [...document.querySelectorAll('main > section:not(#summary) tbody tr')]
+            .filter(r => !r.getClientRects().length).length""")
+    assert rows == 0, "all tables are there; the first sheet has its picture alone"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, (390, 844), PHONE])
+def test_the_first_screen_has_verdict_and_picture(browser, reports, size):
+    visit(browser, reports["demo"], size)
+    verdict, chart = (shown(browser, f"#summary {part}")[0].rect for part in (".verdict", ".chart"))
+    assert verdict["y"] + verdict["height"] <= chart["y"], "the verdict leads"
+    assert chart["y"] + chart["height"] <= size[1], "the picture is on the first screen"
+    heads = [h.text for h in shown(browser, "#summary h3")]
+    assert heads == ["Who is better and who is worse off?", "What follows?", "Keep in mind"]
+    caveats = [c.text.lower() for c in shown(browser, "#summary .caveats li")]
+    assert len(caveats) == 3
+    for word in ("rank", "norm", "dictionar", "nmf", "baseline"):
+        assert not any(word in caveat for caveat in caveats), word
+
+
+@pytest.mark.parametrize("width", [390, 320, 1200])
+def test_no_text_of_a_picture_is_cut_off(browser, reports, width):
+    for name in ("demo", "three", "sixty"):
+        visit(browser, reports[name], (width, 844))
+        unfold(browser)
+        outside = browser.execute_script("""
+            return [...document.querySelectorAll('.chart svg text')]
+                .filter(t => t.getClientRects().length && t.textContent.trim())
+                .filter(t => {
+                    const [text, all] = [t, t.closest('.chart')].map(e => e.getBoundingClientRect());
+                    return text.left < all.left - 1 || text.right > all.right + 1;
+                }).map(t => t.textContent)""")
+        assert outside == [], name
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_table_scrolls_up_and_down_inside_the_page(browser, report, width):
+    visit(browser, report, (width, 844))
+    unfold(browser)
+    traps = browser.execute_script("""
+        return [...document.querySelectorAll('.scroll')].filter(e => e.scrollHeight > e.clientHeight + 1).length""")
+    assert traps == 0
+
+
+def test_the_summary_is_one_sheet_of_paper(browser, report):
+    visit(browser, report, PAPER, "light", "print")
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    bottom = browser.execute_script(
+        "return document.getElementById('summary').getBoundingClientRect().bottom + scrollY")
+    assert bottom <= PAPER[1]
 
 
 def test_a_printer_gets_what_is_folded(browser, reports):

@@ -154,7 +154,11 @@ fn one_model_is_enough() {
     let group = |g: &GroupOutcome| GroupOutcome { results: vec![g.results[0]], ..g.clone() };
     let report = Report {
         title: "Audit".into(),
-        models: vec![ModelSummary { name: "Your dictionary".into(), rank: 4, total_error: None }],
+        models: vec![ModelSummary {
+            name: "Your dictionary".into(),
+            rank: 4,
+            ..ModelSummary::default()
+        }],
         who_pays: WhoPays {
             baseline_runs: 5,
             groups: full.who_pays.groups.iter().map(group).collect(),
@@ -163,7 +167,7 @@ fn one_model_is_enough() {
     };
     let page = render_html(&report);
     assert!(page.contains("pays most under <bdi>your dictionary</bdi>"));
-    assert_eq!(page.matches("<section ").count(), 2);
+    assert_eq!(page.matches("<section ").count(), 3, "summary, who pays, limits");
     assert_eq!(charts(&report).len(), 1);
 }
 
@@ -203,25 +207,27 @@ fn with_tiny_group() -> Report {
     add(&mut group.name);
     group.rows = 3;
     group.relative_baseline = 0.123_456_7;
-    group.results = vec![ModelResult { relative_error: 0.876_543_2, loss: 0.753_086_5 }; 2];
+    group.results = vec![
+        GroupResult {
+            relative_error: 0.876_543_2,
+            loss: 0.753_086_5,
+            chance_high: Some(0.753_086_5),
+            ..GroupResult::default()
+        };
+        2
+    ];
     report.who_pays.groups.push(group);
     report.data = DataSummary { rows: 306, groups: 3, ..report.data };
-    if let Some(real) = &mut report.is_it_real {
-        let mut extra = real.evidence[0].clone();
-        add(&mut extra.group);
-        real.evidence.push(extra);
-    }
     if let Some(cost) = &mut report.cost {
         cost.changes.push(Change {
             group: tiny.into(),
             change: 0.333_444,
-            share_of_samples_worse: Some(0.25),
+            share_worse: Some(0.25),
         });
         cost.curve[3].worst_loss = 0.753_086_5;
     }
     if let Some(quality) = &mut report.quality {
         quality.fits[1].history = vec![0.753_086_5; 5];
-        quality.sentence = Some("Zyx People is the worst".into());
     }
     if let Some(ranks) = &mut report.ranks {
         let mut extra = ranks.series[0].clone();
@@ -237,7 +243,17 @@ fn with_tiny_group() -> Report {
     }
     report.title = "Women, men and Zyx People".into();
     report.notes.push("Zyx People were few.".into());
-    report.warnings.push("Beware of Zyx People: 3 rows.".into());
+    report.warnings.push(Remark {
+        code: "small-group".into(),
+        sentence: "Beware of Zyx People: 3 rows.".into(),
+    });
+    report.verdict = Some(Verdict {
+        code: VerdictCode::TooFewRows,
+        group: Some(tiny.into()),
+        excess_loss: Some(0.753_086_5),
+        sentence: "Zyx People are too few to say.".into(),
+        ..Verdict::default()
+    });
     report.settings.push(Setting { name: "groups".into(), value: "women,men,Zyx People".into() });
     report.command = Some("fairer-nmf audit --only 'Zyx People'".into());
     report.models[0].name = "Standard NMF of Zyx People".into();
@@ -275,7 +291,7 @@ fn hidden_groups_cannot_be_had_by_subtraction() {
     assert!(shown.models.iter().all(|m| m.total_error.is_none()));
     assert!(shown.who_pays.groups.iter().all(|g| g.norm.is_none()));
     let cost = shown.cost.as_ref().expect("cost");
-    assert!(cost.curve.is_empty() && cost.share_of_samples_worse.is_none());
+    assert!(cost.curve.is_empty() && cost.share_worse.is_none());
     let quality = shown.quality.as_ref().expect("quality");
     assert!(quality.fits.iter().all(|f| f.history.is_empty() && f.global_bound.is_none()));
     assert!(render_html(&report).contains("303\u{a0}samples"));
@@ -300,8 +316,8 @@ fn all_groups_may_be_hidden() {
 fn numbers_that_do_not_exist_are_dashes() {
     let mut report = samples::demo();
     for group in &mut report.who_pays.groups {
-        group.relative_baseline_std = Some(f64::NAN);
-        group.results[0] = ModelResult { relative_error: f64::NAN, loss: f64::INFINITY };
+        group.relative_baseline_sd = Some(f64::NAN);
+        (group.results[0].relative_error, group.results[0].loss) = (f64::NAN, f64::INFINITY);
     }
     let page = render_html(&report);
     assert!(!page.contains("NaN") && !page.contains(">inf"));
@@ -364,15 +380,19 @@ fn hidden_groups_take_the_comparisons_of_all_groups_along() {
 fn a_test_is_called_by_what_it_compared() {
     let mut report = samples::demo();
     let sentences = |report: &Report, part: &str| render_html(report).contains(part);
-    let real = report.is_it_real.as_mut().expect("evidence");
-    real.evidence.iter_mut().for_each(|e| e.p_value = Some(0.61));
+    let set_p = |report: &mut Report, p: f64| {
+        let results = report.who_pays.groups.iter_mut().flat_map(|g| &mut g.results);
+        results.for_each(|r| r.p_value = Some(p));
+    };
+    set_p(&mut report, 0.61);
     let error = "About 61\u{a0}% of random groups of that size have an error at least as large";
     assert!(sentences(&report, error));
     let real = report.is_it_real.as_mut().expect("evidence");
-    real.evidence.iter_mut().for_each(|e| e.tested = Tested::Loss);
+    for draws in &mut real.draws {
+        draws.permutation = Some(Permutation { draws: 999, tested: Tested::Loss });
+    }
     assert!(sentences(&report, "of that size have a loss at least as large"));
-    let real = report.is_it_real.as_mut().expect("evidence");
-    real.evidence.iter_mut().for_each(|e| e.p_value = Some(0.002));
+    set_p(&mut report, 0.002);
     assert!(
         sentences(&report, "Under 1\u{a0}% of random groups") && !sentences(&report, "About under")
     );
@@ -386,13 +406,13 @@ fn intervals_are_said_of_each_model_where_they_differ() {
     assert!(render_html(&report).contains(all));
     let draws = &mut report.is_it_real.as_mut().expect("evidence").draws;
     draws[1].bootstrap = Some(Bootstrap { draws: 40, mode: BootstrapMode::Refit });
-    draws[1].permutation = Some(Permutation { draws: 30, tested: "losses".into() });
+    draws[1].permutation = Some(Permutation { draws: 30, tested: Tested::Loss });
     let page = render_html(&report);
     for part in [
         "The intervals of <bdi>Standard NMF</bdi> come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed",
         "The intervals of <bdi>Fairer-NMF (AM)</bdi> come from 40\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again",
         "The test of <bdi>Standard NMF</bdi> compares",
-        "The test of <bdi>Fairer-NMF (AM)</bdi> compares losses, over 30\u{a0}random draws.",
+        "The test of <bdi>Fairer-NMF (AM)</bdi> compares the group’s loss with that of random groups of its size, each with a baseline of its own, over 30\u{a0}random draws.",
     ] {
         assert!(page.contains(part), "{part}");
     }

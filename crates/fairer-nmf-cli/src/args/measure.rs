@@ -15,6 +15,10 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<String>,
 
+    /// The heading of the page [default: the file and what it is grouped by]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub title: Option<String>,
+
     /// Write the charts of the page into this folder, as SVG and, in a build with `--features png`,
     /// as PNG; made if it is not there
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]

@@ -11,14 +11,14 @@ use fairer_nmf::{
     global_bound,
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
-use fairer_nmf_report::library;
+use fairer_nmf_report::{SCHEMA, library};
 use ndarray::Array2;
 
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, short_name, table,
+    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, table, title,
 };
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{Maker, load, load_for_model, load_model, unfinished, warnings};
@@ -206,7 +206,7 @@ fn measure<T: Element>(
     // Behind --json, --report and --charts alike.
     if trade_off {
         let about = About {
-            title: format!("{} by group", short_name(loaded.dataset.path())),
+            title: title(args.common.title.as_deref(), loaded.dataset.path(), &args.groups),
             features: &loaded.dataset.features,
             normalize: outcome.data.normalize.name(),
             seed,
@@ -218,6 +218,7 @@ fn measure<T: Element>(
         let fitted = audited.model.as_ref().map(|model| (model, None));
         let bound = outcome.global_bound;
         let report = library::report(about, &data, &found, &baselines, fitted, bound);
+        outcome.verdict = report.verdict.clone();
         outcome.report = Some(report);
     }
     files.write_json(|| outcome.to_json())?;
@@ -238,23 +239,21 @@ fn outcome<T: Element>(
     let is_standard = matches!(audited.method(), Some(Method::Standard { .. }));
     let itself = is_standard && !args.common.no_compare;
     let group = |(l, group): (usize, &GroupAudit)| {
-        let of = |role| {
-            let group = &found.peer(role)?.model.groups[l];
-            Some((group.relative_error, group.loss))
-        };
-        let own = (group.relative_error, group.loss);
-        let standard = of(Role::Standard).or(itself.then_some(own));
-        let fairer = of(Role::Fairer);
+        let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
+        let own = library::result(&found.subject, &found.subject, l);
         GroupOutcome {
-            fairer_relative_error: fairer.map(|(error, _)| error),
-            fairer_loss: fairer.map(|(_, loss)| loss),
-            ..GroupOutcome::new(&group.name, group.rows, group.norm, &baselines[l], own, standard)
+            group: library::group(group, &baselines[l]),
+            own,
+            standard: of(Role::Standard).or(itself.then_some(own)),
+            fairer: of(Role::Fairer),
         }
     };
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let bound = global_bound(data, audit.rank, &errors);
     let model = audited.model.as_ref();
     Outcome {
+        schema: SCHEMA,
+        verdict: None,
         method: Maker::of(audited.method()),
         rank: audit.rank,
         seed: 0,

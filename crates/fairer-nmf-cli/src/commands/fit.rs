@@ -7,7 +7,7 @@ use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank, keep_recipe};
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, about, audit_fit, of_fit, short_name, table};
+use crate::results::{About, about, audit_fit, of_fit, table, title};
 use crate::screen::{Bar, show, stopped};
 use crate::work::{fit_and_compare, load};
 
@@ -110,7 +110,7 @@ fn fit_matrix<T: Element>(
     files.write_model(&compared.fit.model)?;
     if audited && !stopped() {
         let about = About {
-            title: format!("{} by group", short_name(dataset.path())),
+            title: title(args.common.title.as_deref(), dataset.path(), &args.groups),
             features: &dataset.features,
             min_group_size: args.common.audit.min_group_size,
             notes: dataset.notes.clone(),

@@ -53,6 +53,8 @@ pub(crate) struct InspectArgs {
 /// What was found: the fields of `--json`.
 #[derive(Debug, Serialize)]
 struct Findings {
+    /// The version of these fields; docs/schema/inspect.json has them.
+    schema: u32,
     path: String,
     rows: usize,
     features: usize,
@@ -252,6 +254,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
         notes.push("there is one group only: a fit would be standard NMF".to_owned());
     }
     Findings {
+        schema: fairer_nmf_report::SCHEMA,
         path: dataset.path().to_owned(),
         rows,
         features,

@@ -3,13 +3,14 @@
 use clap::Args;
 use fairer_nmf::{Element, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
+use fairer_nmf_report::Remark;
 
 use crate::args::{
     BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, Sweep, about, dimensions, of_sweep, rank_table, short_name};
+use crate::results::{About, Sweep, about, dimensions, of_sweep, rank_table, title};
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{Plan, load};
 
@@ -63,6 +64,10 @@ pub(crate) struct SweepArgs {
     /// Write a page for people
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<String>,
+
+    /// The heading of the page [default: the file and what it is grouped by]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    title: Option<String>,
 
     /// Write the charts of the page into this folder, as SVG and, in a build with `--features png`,
     /// as PNG; made if it is not there
@@ -142,9 +147,10 @@ fn sweep<T: Element>(
     let finished = records.len() / (methods.len() * groups).max(1);
     let mut sweep = Sweep { threshold: args.threshold, ..Sweep::of(&plan, records, runs) };
     if finished < planned && !stopped() {
-        sweep.warnings.push(format!(
+        let sentence = format!(
             "the time limit ended the sweep after {finished} of {planned} trials: raise --time-limit"
-        ));
+        );
+        sweep.warnings.push(Remark { code: "sweep-unfinished".to_owned(), sentence });
     }
     sweep.warnings.extend(sweep.unfinished(groups));
     sweep.min_group_size = args.min_group_size;
@@ -152,7 +158,7 @@ fn sweep<T: Element>(
     let what = dimensions(data.rows(), data.features(), groups);
     show(bar, &dataset.notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
     let about = About {
-        title: format!("{}: which rank?", short_name(dataset.path())),
+        title: title(args.title.as_deref(), dataset.path(), &args.groups),
         features: &dataset.features,
         min_group_size: args.min_group_size,
         notes: dataset.notes.clone(),

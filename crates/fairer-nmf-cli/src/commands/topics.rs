@@ -3,6 +3,7 @@
 use clap::Args;
 use fairer_nmf::Model;
 use fairer_nmf_io::{Failure, Output, check_distinct};
+use fairer_nmf_report::SCHEMA;
 use ndarray::ArrayView1;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use crate::work::load_model;
 Example:
   fairer-nmf topics m.safetensors --top 5
 
-Weights are shares of the topic's largest. Where the model scaled its features, these are the
+Numbers are shares of the topic: over all features they add up to 1. Where the model scaled its features, these are the
 scaled ones, so that a feature with large numbers does not win by its unit.")]
 pub(crate) struct TopicsArgs {
     /// A model that `fit --model` wrote
@@ -48,11 +49,19 @@ pub(crate) struct Topic {
     pub features: Vec<Weighted>,
 }
 
-/// A feature and its entry in the dictionary.
+/// A feature and its share of the topic, as on a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Weighted {
     pub name: String,
-    pub weight: f64,
+    pub share: f64,
+}
+
+/// The fields of `--json`.
+#[derive(Debug, Serialize)]
+struct Topics<'a> {
+    /// The version of these fields; docs/schema/topics.json has them.
+    schema: u32,
+    topics: &'a [Topic],
 }
 
 /// The strongest features of every topic; zeros never count.
@@ -65,7 +74,9 @@ pub(crate) fn strongest(model: &Model, top: usize) -> Vec<Topic> {
         let mut order: Vec<usize> = (0..row.len()).filter(|&j| row[j] > 0.0).collect();
         order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
         order.truncate(top);
-        order.into_iter().map(|j| Weighted { name: name(j), weight: row[j] }).collect()
+        let total = row.sum();
+        // A feature in the list is positive, and so is the total.
+        order.into_iter().map(|j| Weighted { name: name(j), share: row[j] / total }).collect()
     };
     let rows = model.components.rows().into_iter().enumerate();
     rows.map(|(k, row)| Topic { topic: k + 1, features: of(row) }).collect()
@@ -79,7 +90,7 @@ pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.json {
         let output = Output::claim("--json", path, args.force)?;
         let stdout = output.is_stdout();
-        output.write(&json(&topics))?;
+        output.write(&json(&Topics { schema: SCHEMA, topics: &topics }))?;
         if stdout {
             return Ok(());
         }
@@ -90,13 +101,12 @@ pub(crate) fn run(args: &TopicsArgs) -> Result<(), Failure> {
     let mut text = String::new();
     for topic in &topics {
         text += &format!("{}\n", styled(STRONG, &format!("Topic {}", topic.topic)));
-        let largest = topic.features.first().map_or(1.0, |f| f.weight);
+        let largest = topic.features.first().map_or(1.0, |f| f.share);
         let mut table = Table::unheaded(1);
         for feature in &topic.features {
-            // The largest weight is positive: zeros never count.
-            let share = feature.weight / largest;
-            let bar = "█".repeat((share * 20.0).round() as usize);
-            let cells = [format!("  {}", feature.name), format!("{share:.3}")];
+            // The largest share is positive: zeros never count.
+            let bar = "█".repeat((feature.share / largest * 20.0).round() as usize);
+            let cells = [format!("  {}", feature.name), format!("{:.3}", feature.share)];
             table.styled_row(
                 cells.map(|cell| (cell, PLAIN)).into_iter().chain([(format!("{bar:<20}"), FAINT)]),
             );

@@ -61,7 +61,7 @@ pub(crate) fn audit_fit<T: Element>(
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let method = Some(parameters.method);
     // The comparison of standard NMF is what Fairer-NMF would make of it.
-    if outcome.groups.iter().any(|g| g.standard_loss.is_some()) {
+    if outcome.groups.iter().any(|g| g.standard.is_some()) {
         let fairer = PeerPlan::beside(method, Update::Hals).fairer;
         let mut parameters = parameters.clone();
         parameters.stopping.time_limit = bar.time_left();
@@ -75,13 +75,9 @@ pub(crate) fn audit_fit<T: Element>(
     bar.finish();
     let mut missing = warnings(&found);
     missing.retain(|warning| !outcome.warnings.contains(warning));
-    missing.iter().for_each(|warning| bar.warn(warning));
+    missing.iter().for_each(|warning| bar.warn(&warning.sentence));
     outcome.warnings.extend(missing);
-    let fairer = found.fairer.iter().flat_map(|fairer| &fairer.model.groups);
-    for (group, fairer) in outcome.groups.iter_mut().zip(fairer) {
-        group.fairer_relative_error = Some(fairer.relative_error);
-        group.fairer_loss = Some(fairer.loss);
-    }
+    outcome.take(&found);
     let about = About {
         normalize: outcome.data.normalize.name(),
         seed: outcome.seed,
@@ -93,7 +89,9 @@ pub(crate) fn audit_fit<T: Element>(
     };
     let fitted = Some((model, Some(compared.fit.fit_time.as_secs_f64())));
     let bound = outcome.global_bound;
-    outcome.report = Some(library::report(about, data, &found, &baselines, fitted, bound));
+    let report = library::report(about, data, &found, &baselines, fitted, bound);
+    outcome.verdict = report.verdict.clone();
+    outcome.report = Some(report);
     outcome.audit = Some(found.subject);
     Ok(())
 }

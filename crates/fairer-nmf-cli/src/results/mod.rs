@@ -10,7 +10,7 @@ mod table;
 
 pub(crate) use fitted::{audit_fit, of_fit};
 pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds};
-pub(crate) use page::{About, about, of_sweep, ranks, short_name};
+pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
 pub(crate) use ranks::rank_table;
 pub(crate) use sweep::Sweep;

@@ -1,11 +1,13 @@
 //! What a fit or an audit found: the fields of `--json`, and what the table is made of.
 //!
 //! Scripts rely on the names here. Errors and losses are relative to the group's norm;
-//! `baseline_error` and `baseline_std` are in the units of `norm` (divide by it to compare).
+//! `baseline_error` is in the units of `norm` (divide by it to compare). A group's row is the one of
+//! the page.
 
-use fairer_nmf::{AuditReport, GroupBaseline, Model, Status};
+use fairer_nmf::audit::{Comparison, Role, is_small};
+use fairer_nmf::{AuditReport, Model, Status};
 use fairer_nmf_io::Scaling;
-use fairer_nmf_report::Report;
+use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
 
 use crate::screen::listed;
@@ -17,6 +19,11 @@ const NEXT_TO_NOTHING: f64 = 0.99;
 /// One dictionary and what it costs each group.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome {
+    /// The version of these fields; docs/schema/outcome.json has them.
+    pub schema: u32,
+    /// What the audit says in the end, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
     pub method: Maker,
     pub rank: usize,
     pub seed: u64,
@@ -33,9 +40,9 @@ pub(crate) struct Outcome {
     pub global_bound: Option<f64>,
     pub groups: Vec<GroupOutcome>,
     pub data: DataFacts,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
-    /// One sentence on how good the fit is.
+    /// One sentence for people on `step_gap` and `global_bound`.
     pub certificate: Option<String>,
     /// The library's statistics of the dictionary in full, where it was audited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,65 +119,48 @@ pub(crate) struct DataFacts {
     pub normalize: Normalized,
 }
 
-/// One group.
+/// One group under the dictionary, and under what it is compared with.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct GroupOutcome {
-    pub name: String,
-    pub rows: usize,
-    pub norm: f64,
-    pub baseline_error: f64,
-    pub baseline_std: Option<f64>,
-    pub relative_error: f64,
-    pub loss: f64,
+    #[serde(flatten)]
+    pub group: Group,
+    #[serde(flatten)]
+    pub own: GroupResult,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub standard_relative_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub standard_loss: Option<f64>,
+    pub standard: Option<GroupResult>,
     /// What Fairer-NMF would make of it, where another dictionary was audited.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fairer_relative_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fairer_loss: Option<f64>,
+    pub fairer: Option<GroupResult>,
 }
 
 impl GroupOutcome {
-    /// A group under a dictionary, and under standard NMF: (R-Error, R-Loss) each.
-    pub(crate) fn new(
-        name: &str,
-        rows: usize,
-        norm: f64,
-        baseline: &GroupBaseline,
-        (relative_error, loss): (f64, f64),
-        standard: Option<(f64, f64)>,
-    ) -> Self {
-        Self {
-            name: name.to_owned(),
-            rows,
-            norm,
-            baseline_error: baseline.error,
-            baseline_std: baseline.spread(),
-            relative_error,
-            loss,
-            standard_relative_error: standard.map(|(error, _)| error),
-            standard_loss: standard.map(|(_, loss)| loss),
-            fairer_relative_error: None,
-            fairer_loss: None,
-        }
-    }
-
     /// How much of the group is lost more (or, negative, less) than under standard NMF.
     pub(crate) fn change(&self) -> Option<f64> {
-        Some(self.relative_error - self.standard_relative_error?)
+        Some(self.own.relative_error - self.standard?.relative_error)
     }
 }
 
 /// The groups of a model beside those of standard NMF on the same data.
-pub(crate) fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
-    let of = |at: usize| {
+fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
+    let result = |model: &Model, at: usize| {
         let group = &model.groups[at];
-        let standard = standard.map(|s| (s.groups[at].relative_error, s.groups[at].loss));
-        let own = (group.relative_error, group.loss);
-        GroupOutcome::new(&group.name, group.rows, group.norm, &group.baseline, own, standard)
+        let (relative_error, loss) = (group.relative_error, group.loss);
+        GroupResult { relative_error, loss, ..GroupResult::default() }
+    };
+    let of = |at: usize| {
+        let g = &model.groups[at];
+        let group = Group {
+            name: g.name.clone(),
+            rows: g.rows,
+            norm: Some(g.norm),
+            baseline_error: Some(g.baseline.error),
+            // N is positive by validation.
+            relative_baseline: g.baseline.error / g.norm,
+            relative_baseline_sd: g.baseline.spread().map(|spread| spread / g.norm),
+            small: is_small(g.rows, model.rank()),
+        };
+        let standard = standard.map(|s| result(s, at));
+        GroupOutcome { group, own: result(model, at), standard, fairer: None }
     };
     (0..model.groups.len()).map(of).collect()
 }
@@ -184,6 +174,8 @@ impl Outcome {
         data: DataFacts,
     ) -> Self {
         Self {
+            schema: SCHEMA,
+            verdict: None,
             method: Maker::of(Some(model.parameters.method)),
             rank: model.rank(),
             seed: model.parameters.seed,
@@ -210,9 +202,9 @@ impl Outcome {
 
     /// A warning where hardly anything of a group is in the topics: nothing that is read out of
     /// them is about it.
-    pub(crate) fn explains_little(&self) -> Option<String> {
-        let little = self.groups.iter().filter(|g| g.relative_error > NEXT_TO_NOTHING);
-        let names: Vec<String> = little.map(|g| g.name.clone()).collect();
+    pub(crate) fn explains_little(&self) -> Option<Remark> {
+        let little = self.groups.iter().filter(|g| g.own.relative_error > NEXT_TO_NOTHING);
+        let names: Vec<String> = little.map(|g| g.group.name.clone()).collect();
         let of = match (names.len(), self.groups.len()) {
             (0, _) => return None,
             (some, all) if some == all => "every group".to_owned(),
@@ -222,9 +214,22 @@ impl Outcome {
             Normalized::None => "leave rare or noisy features out (of documents with --min-df)",
             _ => "or take the features as they are with --normalize none",
         };
-        Some(format!(
+        let sentence = format!(
             "the topics show next to nothing of {of} (R-Error above {NEXT_TO_NOTHING}): raise --rank, {advice}"
-        ))
+        );
+        Some(Remark { code: "explains-little".to_owned(), sentence })
+    }
+
+    /// Takes over what a comparison found of the groups.
+    pub(crate) fn take(&mut self, found: &Comparison) {
+        for (l, group) in self.groups.iter_mut().enumerate() {
+            let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
+            // Error and loss stay as the fit measured them.
+            let GroupResult { relative_error, loss, .. } = group.own;
+            let own = library::result(&found.subject, &found.subject, l);
+            group.own = GroupResult { relative_error, loss, ..own };
+            group.fairer = of(Role::Fairer);
+        }
     }
 }
 

@@ -11,11 +11,20 @@ use fairer_nmf_report::library::{self, setting};
 use fairer_nmf_report::mean_and_sd;
 
 use super::sweep::Sweep;
-use crate::args::typed;
+use crate::args::{GroupArgs, typed};
 use crate::work::{Maker, Record};
 
+/// The heading that was typed, or one that names the data and what they are grouped by.
+pub(crate) fn title(typed: Option<&str>, path: &str, groups: &GroupArgs) -> String {
+    let by = match groups.group_by.as_slice() {
+        [] => "group".to_owned(),
+        columns => columns.join(" and "),
+    };
+    typed.map_or_else(|| format!("{} by {by}", short_name(path)), ToOwned::to_owned)
+}
+
 /// The last part of a path: enough for a title.
-pub(crate) fn short_name(path: &str) -> &str {
+fn short_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
 }
 
@@ -46,26 +55,32 @@ pub(crate) fn of_sweep<T: Element>(
             let values: Vec<f64> = records().filter(|r| r.method == method).map(value).collect();
             mean_and_sd(&values).map_or(f64::NAN, |(mean, _)| mean)
         };
-        let result = |&method: &Maker| page::ModelResult {
+        let result = |&method: &Maker| page::GroupResult {
             relative_error: mean(method, &|r| r.relative_error),
             loss: mean(method, &|r| r.loss),
+            ..page::GroupResult::default()
         };
-        Some(page::GroupOutcome {
+        let group = page::Group {
             name: name.to_owned(),
             rows: some.rows,
             norm: Some(some.norm),
+            baseline_error: Some(mean(first, &|r| r.baseline_error)),
             relative_baseline: mean(first, &|r| r.baseline_error / r.norm),
-            relative_baseline_std: some
-                .baseline_std
-                .map(|_| mean(first, &|r| r.baseline_std.unwrap_or(f64::NAN) / r.norm)),
-            small_group: is_small(some.rows, rank),
+            relative_baseline_sd: some
+                .relative_baseline_sd
+                .map(|_| mean(first, &|r| r.relative_baseline_sd.unwrap_or(f64::NAN))),
+            small: is_small(some.rows, rank),
+        };
+        Some(page::GroupOutcome {
+            group,
             results: methods.iter().map(result).collect(),
+            ..page::GroupOutcome::default()
         })
     };
     let total = |method: &Maker| page::ModelSummary {
         name: method.title().to_owned(),
         rank,
-        total_error: None,
+        ..page::ModelSummary::default()
     };
     let names: Vec<&str> = sweep.methods.iter().map(|method| method.name()).collect();
     let groups = data.groups().iter().map(|g| g.name.as_str());
@@ -127,13 +142,13 @@ fn series(sweep: &Sweep, method: Maker, group: &str) -> page::RankSeries {
         let records = || sweep.records.iter().filter(of);
         let errors: Vec<f64> = records().map(|r| r.relative_error).collect();
         let losses: Vec<f64> = records().map(|r| r.loss).collect();
-        let (error_mean, error_sd) = mean_and_sd(&errors)?;
+        let (relative_error_mean, relative_error_sd) = mean_and_sd(&errors)?;
         let (loss_mean, loss_sd) = mean_and_sd(&losses)?;
         let sd = |sd: Option<f64>| sd.unwrap_or(0.0);
         Some(page::RankPoint {
             rank,
-            error_mean,
-            error_sd: sd(error_sd),
+            relative_error_mean,
+            relative_error_sd: sd(relative_error_sd),
             loss_mean,
             loss_sd: sd(loss_sd),
         })
@@ -148,7 +163,7 @@ fn series(sweep: &Sweep, method: Maker, group: &str) -> page::RankSeries {
 /// What every page of this program says of itself.
 pub(crate) fn about<'a>() -> About<'a> {
     About {
-        generated: format!("Made by fairer-nmf {}", env!("CARGO_PKG_VERSION")),
+        generated: library::made_by(concat!("fairer-nmf ", env!("CARGO_PKG_VERSION"))),
         command: Some(command()),
         ..About::default()
     }

@@ -2,9 +2,8 @@
 //! them by subtraction, by the rules of the page (`hide.rs` of the report crate).
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use fairer_nmf_report::mentions;
+use fairer_nmf_report::Hidden;
 use serde::Serialize;
 
 use super::outcome::Outcome;
@@ -20,24 +19,22 @@ impl Outcome {
     /// baselines: with scaled features the squared norms add up to the number of features. The
     /// worst loss is that of the groups that are left.
     fn published(&self) -> Cow<'_, Self> {
-        let small = self.groups.iter().filter(|g| g.rows < self.min_group_size);
-        let hidden: HashSet<&str> = small.map(|g| g.name.as_str()).collect();
-        if hidden.is_empty() {
+        let groups = self.groups.iter().map(|g| (g.group.name.as_str(), g.group.rows));
+        let Some(hidden) = Hidden::of(groups, self.min_group_size) else {
             return Cow::Borrowed(self);
-        }
+        };
         let mut outcome = self.clone();
         outcome.report = outcome.report.map(|report| report.published().into_owned());
-        outcome.hidden_groups = hidden.len();
-        outcome.groups.retain(|g| !hidden.contains(g.name.as_str()));
-        for group in &mut outcome.groups {
-            (group.norm, group.baseline_error, group.baseline_std) = (f64::NAN, f64::NAN, None);
-        }
-        let worst = outcome.groups.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
+        outcome.hidden_groups = hidden.count();
+        outcome.groups.retain(|g| hidden.shows(&g.group.name));
+        outcome.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
+        outcome.verdict = outcome.verdict.map(|verdict| hidden.verdict(verdict));
+        let worst = outcome.groups.iter().max_by(|a, b| a.own.loss.total_cmp(&b.own.loss));
         (outcome.worst_loss, outcome.worst_group) =
-            worst.map_or((f64::NAN, String::new()), |g| (g.loss, g.name.clone()));
+            worst.map_or((f64::NAN, String::new()), |g| (g.own.loss, g.group.name.clone()));
         (outcome.global_bound, outcome.certificate, outcome.audit) = (None, None, None);
-        outcome.data.rows = outcome.groups.iter().map(|g| g.rows).sum();
-        outcome.warnings.retain(|text| names_none(text, &hidden));
+        outcome.data.rows = outcome.groups.iter().map(|g| g.group.rows).sum();
+        outcome.warnings.retain(|remark| hidden.allows(&remark.sentence));
         // They count the rows of the file.
         outcome.notes.clear();
         Cow::Owned(outcome)
@@ -52,26 +49,21 @@ impl Sweep {
 
     /// As it may be published; see [`Outcome`].
     fn published(&self) -> Cow<'_, Self> {
-        let small = self.records.iter().filter(|r| r.rows < self.min_group_size);
-        let hidden: HashSet<&str> = small.map(|r| r.group.as_str()).collect();
-        if hidden.is_empty() {
+        let groups = self.records.iter().map(|r| (r.group.as_str(), r.rows));
+        let Some(hidden) = Hidden::of(groups, self.min_group_size) else {
             return Cow::Borrowed(self);
-        }
+        };
         let mut sweep = self.clone();
         sweep.report = sweep.report.map(|report| report.published().into_owned());
-        sweep.hidden_groups = hidden.len();
-        sweep.records.retain(|r| !hidden.contains(r.group.as_str()));
+        sweep.hidden_groups = hidden.count();
+        sweep.records.retain(|r| hidden.shows(&r.group));
         for record in &mut sweep.records {
-            (record.norm, record.baseline_error, record.baseline_std) = (f64::NAN, f64::NAN, None);
+            (record.norm, record.baseline_error) = (f64::NAN, f64::NAN);
             record.worst_loss = f64::NAN;
         }
-        sweep.warnings.retain(|text| names_none(text, &hidden));
+        sweep.warnings.retain(|remark| hidden.allows(&remark.sentence));
         Cow::Owned(sweep)
     }
-}
-
-fn names_none(text: &str, hidden: &HashSet<&str>) -> bool {
-    !hidden.iter().any(|name| mentions(text, name))
 }
 
 /// Any of our results as indented JSON with a line end.

@@ -1,7 +1,7 @@
 //! What a sweep found: the fields of its `--json`.
 
 use fairer_nmf::Status;
-use fairer_nmf_report::Report;
+use fairer_nmf_report::{Remark, Report, SCHEMA};
 use serde::Serialize;
 
 use super::outcome::is_zero;
@@ -10,6 +10,8 @@ use crate::work::{Maker, Plan, Record};
 /// A sweep: the fields of `--json`.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sweep {
+    /// The version of these fields; docs/schema/sweep.json has them.
+    pub schema: u32,
     pub ranks: Vec<usize>,
     pub methods: Vec<Maker>,
     pub trials: usize,
@@ -17,7 +19,7 @@ pub(crate) struct Sweep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     pub records: Vec<Record>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
     /// All that the page shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
@@ -37,6 +39,7 @@ impl Sweep {
     /// What a plan found.
     pub(crate) fn of(plan: &Plan, records: Vec<Record>, baseline_runs: usize) -> Self {
         Self {
+            schema: SCHEMA,
             ranks: plan.ranks.clone(),
             methods: plan.methods.iter().map(|&method| Maker::of(Some(method))).collect(),
             trials: plan.trials,
@@ -53,12 +56,14 @@ impl Sweep {
     }
 
     /// A warning where fits did not converge; every fit has a record of each of the `groups`.
-    pub(crate) fn unfinished(&self, groups: usize) -> Option<String> {
+    pub(crate) fn unfinished(&self, groups: usize) -> Option<Remark> {
         let records = &self.records;
         let count =
             records.iter().filter(|r| r.status != Status::Converged).count() / groups.max(1);
         let all = records.len() / groups.max(1);
-        (count > 0)
-            .then(|| format!("{count} of {all} fits did not converge: raise --max-iter or --tol"))
+        (count > 0).then(|| Remark {
+            code: "not-converged".to_owned(),
+            sentence: format!("{count} of {all} fits did not converge: raise --max-iter or --tol"),
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! A fit or an audit as a table for people.
 
 use fairer_nmf::Status;
-use fairer_nmf_report::library::p_value;
 
 use super::outcome::{GroupOutcome, Outcome};
 use crate::screen::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
@@ -17,7 +16,9 @@ pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String 
 
 /// The whole text: heading, table, who is better and worse off, certificate.
 pub(crate) fn table(outcome: &Outcome) -> String {
-    let mut text = heading(outcome);
+    let verdict = outcome.verdict.as_ref().map(|verdict| verdict.sentence.as_str());
+    let mut text = verdict.map_or_else(String::new, |v| format!("{}\n\n", styled(STRONG, v)));
+    text += &heading(outcome);
     text += &group_table(outcome);
     text.push('\n');
     text += &better_and_worse(outcome);
@@ -52,45 +53,43 @@ fn heading(outcome: &Outcome) -> String {
 }
 
 fn group_table(outcome: &Outcome) -> String {
-    let compared = outcome.method != Maker::Standard
-        && outcome.groups.iter().any(|g| g.standard_loss.is_some());
+    let compared =
+        outcome.method != Maker::Standard && outcome.groups.iter().any(|g| g.standard.is_some());
     let mut header = vec!["group", "rows", "R-Error", "R-Loss", "baseline"];
     if compared {
         header.extend(["standard R-Loss", "change"]);
     }
-    let bootstrap =
-        outcome.audit.as_ref().and_then(|a| a.bootstrap_refit.as_ref().or(a.bootstrap.as_ref()));
-    let permutation = outcome
-        .audit
-        .as_ref()
-        .and_then(|a| a.permutation_refit.as_ref().or(a.permutation.as_ref()));
-    let level = bootstrap.map_or_else(String::new, |b| format!("{} % interval", 100.0 * b.level));
-    if bootstrap.is_some() {
+    let intervals = outcome.groups.iter().any(|g| g.own.loss_interval().is_some());
+    let tested = outcome.groups.iter().any(|g| g.own.p_value.is_some());
+    let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
+    let level = format!("{} % interval", 100.0 * level);
+    if intervals {
         header.insert(4, &level);
     }
-    if permutation.is_some() {
-        header.insert(if bootstrap.is_some() { 5 } else { 4 }, "p");
+    if tested {
+        header.insert(if intervals { 5 } else { 4 }, "p");
     }
     header.push("");
     let mut table = Table::new(1, &header);
-    for (l, group) in outcome.groups.iter().enumerate() {
+    for group in &outcome.groups {
+        let own = &group.own;
         // The min-max fit makes losses equal: whoever shows the same digits is as badly off.
-        let worst = signed(group.loss) == signed(outcome.worst_loss) && outcome.groups.len() > 1;
+        let worst = signed(own.loss) == signed(outcome.worst_loss) && outcome.groups.len() > 1;
         let style = if worst { BAD } else { PLAIN };
         let mut row = vec![
-            (group.name.clone(), style),
-            (group.rows.to_string(), PLAIN),
-            (format!("{:.4}", group.relative_error), PLAIN),
-            (signed(group.loss), style),
+            (group.group.name.clone(), style),
+            (group.group.rows.to_string(), PLAIN),
+            (format!("{:.4}", own.relative_error), PLAIN),
+            (signed(own.loss), style),
         ];
-        row.extend(bootstrap.map(|b| {
-            let loss = &b.groups[l].loss;
-            (format!("{} to {}", signed(loss.low), signed(loss.high)), PLAIN)
+        row.extend(intervals.then(|| match own.loss_interval() {
+            Some((low, high)) => (format!("{} to {}", signed(low), signed(high)), PLAIN),
+            None => (dash(), PLAIN),
         }));
-        row.extend(permutation.map(|p| (format!("{:.4}", p_value(&p.groups[l])), PLAIN)));
+        row.extend(tested.then(|| (own.p_value.map_or_else(dash, |p| format!("{p:.4}")), PLAIN)));
         row.push((baseline(group), PLAIN));
         if compared {
-            row.push((group.standard_loss.map_or_else(dash, signed), PLAIN));
+            row.push((group.standard.map_or_else(dash, |s| signed(s.loss)), PLAIN));
             row.push(match group.change() {
                 Some(change) => (plus(change), change_style(change)),
                 None => (dash(), PLAIN),
@@ -105,9 +104,9 @@ fn group_table(outcome: &Outcome) -> String {
 /// E/N ± its spread over the runs, comparable with R-Error.
 fn baseline(group: &GroupOutcome) -> String {
     // N is positive by validation.
-    let error = format!("{:.4}", group.baseline_error / group.norm);
-    match group.baseline_std {
-        Some(spread) => format!("{error} ± {:.4}", spread / group.norm),
+    let error = format!("{:.4}", group.group.relative_baseline);
+    match group.group.relative_baseline_sd {
+        Some(sd) => format!("{error} ± {sd:.4}"),
         None => error,
     }
 }
@@ -146,7 +145,8 @@ fn better_and_worse(outcome: &Outcome) -> String {
     }
     let names = |wanted: &dyn Fn(f64) -> bool| -> Vec<String> {
         let groups = outcome.groups.iter().filter(|g| g.change().is_some_and(wanted));
-        let name = |g: &GroupOutcome| format!("{} ({})", g.name, plus(g.change().unwrap_or(0.0)));
+        let name =
+            |g: &GroupOutcome| format!("{} ({})", g.group.name, plus(g.change().unwrap_or(0.0)));
         groups.map(name).collect()
     };
     let sentence = |names: &[String], none: &str| match names {
@@ -155,7 +155,7 @@ fn better_and_worse(outcome: &Outcome) -> String {
     };
     let better = names(&|change| change < -NOTICEABLE);
     let worse = names(&|change| change > NOTICEABLE);
-    let standard = outcome.groups.iter().filter_map(|g| g.standard_loss);
+    let standard = outcome.groups.iter().filter_map(|g| Some(g.standard?.loss));
     let standard_worst = standard.fold(f64::NEG_INFINITY, f64::max);
     format!(
         "Better off than under standard NMF: {}\nWorse off than under standard NMF:  {}\nWorst loss: {} here, {} under standard NMF.\n",

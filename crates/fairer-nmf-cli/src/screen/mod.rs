@@ -10,6 +10,7 @@ pub(crate) use terminal::{
 };
 
 use fairer_nmf_io::Failure;
+use fairer_nmf_report::Remark;
 
 /// What a command says of its result: notes, the table unless standard output is taken or nobody
 /// wants it, and last what must not be missed.
@@ -17,10 +18,10 @@ pub(crate) fn show(
     bar: &Bar,
     notes: &[String],
     table: Option<String>,
-    warnings: &[String],
+    warnings: &[Remark],
 ) -> Result<(), Failure> {
     notes.iter().for_each(|note| bar.note(note));
     table.map_or(Ok(()), |table| print(&table))?;
-    warnings.iter().for_each(|warning| bar.warn(warning));
+    warnings.iter().for_each(|warning| bar.warn(&warning.sentence));
     Ok(())
 }

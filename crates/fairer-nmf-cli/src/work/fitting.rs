@@ -6,6 +6,7 @@ use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
 use fairer_nmf::{Element, Fit, GroupedData, Parameters, Status, Update, Warning, fit};
 
 use fairer_nmf_io::Failure;
+use fairer_nmf_report::Remark;
 
 use super::remarks;
 use crate::screen::Bar;
@@ -16,13 +17,13 @@ pub(crate) struct Compared<T> {
     /// Standard NMF; where the fit itself is standard NMF, nothing.
     pub peers: Peers,
     /// About the fit itself.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
 }
 
 impl<T> Compared<T> {
     /// All there is to know before the results are read.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<Remark> {
         let peers = self.peers.remarks();
         self.warnings.iter().cloned().chain(peers.iter().filter_map(remarks::warning)).collect()
     }
@@ -46,13 +47,11 @@ pub(crate) fn fit_and_compare<T: Element>(
     let (one_group, others): (Vec<&Warning>, Vec<&Warning>) =
         main.model.warnings.iter().partition(|w| **w == Warning::OneGroup);
     let notes = one_group.into_iter().map(ToString::to_string).collect();
-    let mut warnings: Vec<String> = others.into_iter().filter_map(in_words).collect();
+    let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
     if limit.is_some_and(|limit| main.baseline_time >= limit) {
-        warnings.push(
-            "the time limit ended the baselines early, so the losses are too low: raise --time-limit"
-                .to_owned(),
-        );
+        let sentence = "the time limit ended the baselines early, so the losses are too low: raise --time-limit";
+        warnings.push(Remark { code: "baselines-cut-short".into(), sentence: sentence.into() });
     }
     let mut peers = Peers::default();
     if let Some(update) = compare.filter(|_| main.model.status != Status::Stopped) {
@@ -68,15 +67,20 @@ pub(crate) fn fit_and_compare<T: Element>(
 }
 
 /// The library's warnings with the names of our options.
-fn in_words(warning: &Warning) -> Option<String> {
-    match warning {
-        Warning::NotConverged { status: Status::Stopped, .. } => None,
-        Warning::NotConverged { status: Status::IterationLimit, max_iterations } => Some(format!(
-            "not converged within {max_iterations} iterations: raise --max-iter or --tol"
-        )),
+fn in_words(warning: &Warning) -> Option<Remark> {
+    let (code, sentence) = match warning {
+        Warning::NotConverged { status: Status::Stopped, .. } => return None,
+        Warning::NotConverged { status: Status::IterationLimit, max_iterations } => (
+            "not-converged",
+            format!("not converged within {max_iterations} iterations: raise --max-iter or --tol"),
+        ),
         Warning::NotConverged { status: Status::TimeLimit, .. } => {
-            Some("not converged within the time limit: raise --time-limit".to_owned())
+            ("not-converged", "not converged within the time limit: raise --time-limit".to_owned())
         }
-        other => Some(other.to_string()),
-    }
+        Warning::RankAboveMatrix { .. } => ("rank-above-matrix", warning.to_string()),
+        Warning::RankAboveGroup { .. } => ("rank-above-group", warning.to_string()),
+        Warning::BaselinesCutShort => ("baselines-cut-short", warning.to_string()),
+        other => ("other", other.to_string()),
+    };
+    Some(Remark { code: code.to_owned(), sentence })
 }

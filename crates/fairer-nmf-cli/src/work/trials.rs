@@ -53,7 +53,7 @@ pub(crate) struct Record {
     pub rows: usize,
     pub norm: f64,
     pub baseline_error: f64,
-    pub baseline_std: Option<f64>,
+    pub relative_baseline_sd: Option<f64>,
     pub relative_error: f64,
     pub loss: f64,
     /// The largest loss of this fit's groups.
@@ -109,7 +109,8 @@ fn one_trial<T: Element>(
                 rows: group.rows,
                 norm: group.norm,
                 baseline_error: baseline.error,
-                baseline_std: baseline.spread(),
+                // N is positive by validation.
+                relative_baseline_sd: baseline.spread().map(|spread| spread / group.norm),
                 relative_error: group.relative_error,
                 loss: group.loss,
                 worst_loss,

@@ -57,13 +57,13 @@ fn fit_writes_the_fields_that_scripts_rely_on() {
         let loss = number(&group["relative_error"])
             - number(&group["baseline_error"]) / number(&group["norm"]);
         assert!((loss - number(&group["loss"])).abs() < 1e-12);
-        let standard = number(&group["standard_relative_error"])
+        let standard = number(&group["standard"]["relative_error"])
             - number(&group["baseline_error"]) / number(&group["norm"]);
-        assert!((standard - number(&group["standard_loss"])).abs() < 1e-12);
-        assert!(number(&group["baseline_std"]) > 0.0);
+        assert!((standard - number(&group["standard"]["loss"])).abs() < 1e-12);
+        assert!(number(&group["relative_baseline_sd"]) > 0.0);
     }
     assert_eq!((&groups[0]["name"], &groups[0]["rows"]), (&"female".into(), &96.into()));
-    let standard = groups.iter().map(|g| number(&g["standard_loss"])).fold(f64::MIN, f64::max);
+    let standard = groups.iter().map(|g| number(&g["standard"]["loss"])).fold(f64::MIN, f64::max);
     assert!(worst < standard, "the fairer model is not fairer");
     assert_eq!(json["notes"][0], "6 of 303 rows left out because of missing cells");
 }
@@ -146,8 +146,8 @@ fn without_comparison_the_standard_fields_are_left_out() {
     assert_eq!(ran.code, 0);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let group = json["groups"][0].as_object().unwrap();
-    assert!(!group.contains_key("standard_loss") && !group.contains_key("standard_relative_error"));
-    assert!(group.contains_key("baseline_std"));
+    assert!(!group.contains_key("standard"));
+    assert!(group.contains_key("relative_baseline_sd"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn standard_nmf_is_its_own_comparison() {
     assert_eq!(json["method"], "standard");
     assert_eq!(json["step_gap"], Value::Null);
     for group in json["groups"].as_array().unwrap() {
-        assert_eq!(group["loss"], group["standard_loss"]);
+        assert_eq!(group["loss"], group["standard"]["loss"]);
     }
 }
 
@@ -194,7 +194,7 @@ fn baselines_from_a_file_are_those_of_the_json() {
     place.heart("fit", &["--rank", "3", "--json", "b.json", "--baseline", "b.csv"]);
     let b = place.json("b.json");
     assert!((number(&a["worst_loss"]) - number(&b["worst_loss"])).abs() < 1e-9);
-    assert_eq!(b["groups"][0]["baseline_std"], Value::Null);
+    assert_eq!(b["groups"][0]["relative_baseline_sd"], Value::Null);
     place.heart("fit", &["--rank", "3", "--json", "z.json", "--baseline", "zero"]);
     let zero = place.json("z.json");
     assert_eq!(zero["groups"][0]["loss"], zero["groups"][0]["relative_error"]);
@@ -290,10 +290,12 @@ fn audit_of_a_model_repeats_the_fit() {
     assert!(ran.out.contains("95 % interval"), "{}", ran.out);
     let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
     for l in 0..2 {
-        for field in ["loss", "relative_error", "baseline_error", "standard_loss"] {
+        for field in ["loss", "relative_error", "baseline_error"] {
             let difference = number(&fit["groups"][l][field]) - number(&audit["groups"][l][field]);
             assert!(difference.abs() < 1e-9, "{field}: {difference}");
         }
+        let standard = |json: &Value| number(&json["groups"][l]["standard"]["loss"]);
+        assert!((standard(&fit) - standard(&audit)).abs() < 1e-9);
     }
     assert_eq!(audit["certificate"], fit["certificate"]);
     assert!(fit["certificate"].is_string());
@@ -371,14 +373,30 @@ fn sweep_has_one_record_per_method_rank_trial_and_group() {
 #[test]
 fn topics_name_the_strongest_features() {
     let place = Place::new();
-    place.heart("fit", &["--rank", "3", "--model", "m.safetensors"]);
+    let few = ["--draws", "0", "--permutations", "0", "--folds", "0"];
+    let files = ["--rank", "3", "--model", "m.safetensors", "--report", "p.html"];
+    place.heart("fit", &[&files[..], &few].concat());
     let out = place.ok(&["topics", "m.safetensors", "--top", "2"]).out;
     assert_eq!(out.lines().filter(|l| l.starts_with("Topic ")).count(), 3);
-    assert_eq!(out.matches("1.000").count(), 3, "{out}");
-    let json = place.ok(&["topics", "m.safetensors", "--top", "2", "--json", "-"]).out;
-    let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json[2]["topic"], 3);
-    assert!(json[0]["features"].as_array().unwrap().len() <= 2);
+    let topics = |top: &str| -> Value {
+        let json = place.ok(&["topics", "m.safetensors", "--top", top, "--json", "-"]).out;
+        serde_json::from_str::<Value>(&json).unwrap()["topics"].take()
+    };
+    assert_eq!(topics("2")[2]["topic"], 3);
+    assert!(topics("2")[0]["features"].as_array().unwrap().len() <= 2);
+    // All entries of a topic add up to 1, and the page has the same numbers.
+    let page = crate::support::data(&place.read("p.html"));
+    for (k, topic) in topics("99").as_array().unwrap().iter().enumerate() {
+        let features = topic["features"].as_array().unwrap();
+        let total: f64 = features.iter().map(|f| number(&f["share"])).sum();
+        assert!((total - 1.0).abs() < 1e-12, "{total}");
+        let shown = page["topics"]["topics"][k]["features"].as_array().unwrap();
+        assert!(!shown.is_empty());
+        for (on_page, typed) in shown.iter().zip(features) {
+            assert_eq!(on_page["name"], typed["name"]);
+            assert!((number(&on_page["share"]) - number(&typed["share"])).abs() < 1e-12);
+        }
+    }
 }
 
 #[test]

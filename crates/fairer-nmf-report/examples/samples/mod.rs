@@ -21,29 +21,22 @@ pub fn three() -> Report {
     let yours = "Your dictionary";
     report.title = "A dictionary from elsewhere".into();
     report.subtitle = "Your dictionary of rank 20".into();
-    let model = ModelSummary { name: yours.into(), rank: 20, total_error: Some(0.4731) };
+    let model = ModelSummary {
+        name: yours.into(),
+        role: Role::Subject,
+        rank: 20,
+        total_error: Some(0.4731),
+    };
     report.models.insert(0, model);
     for (i, group) in report.who_pays.groups.iter_mut().enumerate() {
         let loss = 0.12 + 0.011 * i as f64;
         let relative_error = group.relative_baseline + loss;
-        group.results.insert(0, ModelResult { relative_error, loss });
+        let result = GroupResult { relative_error, loss, ..GroupResult::default() };
+        let p_value = Some(0.04 + 0.3 * i as f64);
+        group.results.insert(0, with_evidence(GroupResult { p_value, ..result }, 0.013));
     }
     if let Some(real) = &mut report.is_it_real {
         real.draws.insert(0, draws(yours));
-        for (i, group) in report.who_pays.groups.iter().enumerate() {
-            let result = group.results[0];
-            let around = |v: f64| Some(Interval { lo: v - 0.013, hi: v + 0.015 });
-            let evidence = Evidence {
-                group: group.name.clone(),
-                model: yours.into(),
-                relative_error: around(result.relative_error),
-                loss: around(result.loss),
-                p_value: Some(0.04 + 0.3 * i as f64),
-                tested: Tested::Error,
-                held_out_loss: Some(result.loss - 0.01),
-            };
-            real.evidence.insert(i, evidence);
-        }
     }
     report
 }
@@ -103,7 +96,7 @@ pub fn hostile() -> Report {
     report.command = Some(names[7].into());
     report.settings = names.map(|n| Setting { name: n.into(), value: n.into() }).to_vec();
     report.notes = bad.clone();
-    report.warnings = bad.clone();
+    report.warnings = bad.iter().map(|n| Remark { code: n.clone(), sentence: n.clone() }).collect();
     let renamed: Vec<(String, String)> =
         report.models.iter().zip(names).map(|(m, n)| (m.name.clone(), n.to_owned())).collect();
     rename_models(&mut report, &renamed);
@@ -111,17 +104,11 @@ pub fn hostile() -> Report {
         topic.name = name.into();
         topic.matched = Some(TopicMatch { topic: name.into(), similarity: 0.5 });
     }
-    if let Some(real) = &mut report.is_it_real {
-        for draws in &mut real.draws {
-            draws.permutation = Some(Permutation { draws: 99, tested: names[0].into() });
-        }
+    for fit in report.quality.iter_mut().flat_map(|q| &mut q.fits) {
+        fit.status = FitStatus::IterationLimit;
     }
-    if let Some(quality) = &mut report.quality {
-        quality.sentence = Some(names[3].into());
-        for fit in &mut quality.fits {
-            fit.status = names[4].into();
-            fit.converged = false;
-        }
+    if let Some(verdict) = &mut report.verdict {
+        (verdict.group, verdict.sentence) = (Some(names[0].into()), names[3].into());
     }
     report
 }
@@ -134,7 +121,6 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
     };
     report.models.iter_mut().for_each(|m| new(&mut m.name));
     if let Some(real) = &mut report.is_it_real {
-        real.evidence.iter_mut().for_each(|e| new(&mut e.model));
         real.draws.iter_mut().for_each(|d| new(&mut d.model));
     }
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
@@ -179,16 +165,41 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
     let outcomes: Vec<GroupOutcome> = groups
         .iter()
         .enumerate()
-        .map(|(i, (name, rows, baseline))| GroupOutcome {
-            name: name.clone(),
-            rows: *rows,
-            norm: Some((*rows as f64).sqrt() * 0.21),
-            relative_baseline: *baseline,
-            relative_baseline_std: Some(0.0012 + 0.0008 * wave(i, 0.9)),
-            small_group: *rows < 2 * rank,
-            results: [standard(i), fairer(i)]
-                .map(|loss| ModelResult { relative_error: baseline + loss, loss })
-                .to_vec(),
+        .map(|(i, (name, rows, baseline))| {
+            let norm = (*rows as f64).sqrt() * 0.21;
+            let group = Group {
+                name: name.clone(),
+                rows: *rows,
+                norm: Some(norm),
+                baseline_error: Some(norm * baseline),
+                relative_baseline: *baseline,
+                relative_baseline_sd: Some(0.0012 + 0.0008 * wave(i, 0.9)),
+                small: *rows < 2 * rank,
+            };
+            let half = 0.16 / (*rows as f64).sqrt();
+            let tested = |m: usize, loss: f64| {
+                let noticed = m == 0 && loss > if groups.len() == 2 { 0.05 } else { 0.1 };
+                Some(if noticed { 0.001 } else { 0.5 + 0.45 * wave(i, 0.7) })
+            };
+            let results = [standard(i), fairer(i)].into_iter().enumerate().map(|(m, loss)| {
+                let result = GroupResult {
+                    relative_error: baseline + loss,
+                    loss,
+                    p_value: tested(m, loss),
+                    ..GroupResult::default()
+                };
+                let result = with_evidence(result, half);
+                if m == 0 { with_chance(result, *rows) } else { result }
+            });
+            GroupOutcome {
+                group,
+                results: results.collect(),
+                feature_errors: vec![FeatureError {
+                    name: features[i % features.len()].clone(),
+                    share: 0.31,
+                    share_of_all: 0.12,
+                }],
+            }
         })
         .collect();
     let text = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
@@ -211,10 +222,16 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
             text("tolerance", "1e-4"),
             text("method", "AM"),
         ],
-        models: [(STANDARD, 0.401), (FAIRER, 0.409)]
-            .map(|(name, e)| ModelSummary { name: name.into(), rank, total_error: Some(e) })
+        models: [(STANDARD, Role::Standard, 0.401), (FAIRER, Role::Subject, 0.409)]
+            .map(|(name, role, e)| ModelSummary {
+                name: name.into(),
+                role,
+                rank,
+                total_error: Some(e),
+            })
             .to_vec(),
-        is_it_real: Some(evidence(&outcomes)),
+        verdict: Some(verdict(&outcomes)),
+        is_it_real: Some(is_it_real()),
         cost: Some(cost(&outcomes)),
         quality: Some(quality(rank, &outcomes)),
         ranks: Some(ranks(groups)),
@@ -226,41 +243,65 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
     }
 }
 
-fn evidence(outcomes: &[GroupOutcome]) -> IsItReal {
-    let mut evidence = Vec::new();
-    for (i, group) in outcomes.iter().enumerate() {
-        for (m, model) in [STANDARD, FAIRER].into_iter().enumerate() {
-            let result = group.results[m];
-            let half = 0.16 / (group.rows as f64).sqrt();
-            let around = |v: f64| Some(Interval { lo: v - half, hi: v + 1.1 * half });
-            evidence.push(Evidence {
-                group: group.name.clone(),
-                model: model.into(),
-                relative_error: around(result.relative_error),
-                loss: around(result.loss),
-                p_value: Some(
-                    if m == 0 && result.loss > if outcomes.len() == 2 { 0.05 } else { 0.1 } {
-                        0.001
-                    } else {
-                        0.5 + 0.45 * wave(i, 0.7)
-                    },
-                ),
-                tested: Tested::Error,
-                held_out_loss: Some(result.loss - 0.01),
-            });
-        }
+/// With intervals of about that half width, and a held-out loss.
+fn with_evidence(result: GroupResult, half: f64) -> GroupResult {
+    GroupResult {
+        relative_error_low: Some(result.relative_error - half),
+        relative_error_high: Some(result.relative_error + 1.1 * half),
+        loss_low: Some(result.loss - half),
+        loss_high: Some(result.loss + 1.1 * half),
+        held_out_loss: Some(result.loss - 0.01),
+        ..result
     }
-    IsItReal { level: 0.95, draws: [STANDARD, FAIRER].map(draws).to_vec(), evidence }
+}
+
+/// With what a random group of so many rows would show.
+fn with_chance(result: GroupResult, rows: usize) -> GroupResult {
+    let (mean, half) = (1.5 / rows as f64, 0.14 / (rows as f64).sqrt());
+    GroupResult {
+        chance_mean: Some(mean),
+        chance_low: Some(mean - half),
+        chance_high: Some(mean + half),
+        excess_loss: Some(result.loss - mean),
+        difference: Some(result.loss - 0.03),
+        difference_low: Some(result.loss - 0.03 - half),
+        difference_high: Some(result.loss - 0.03 + half),
+        adjusted_p: Some(if result.loss > mean + half { 0.004 } else { 0.4 }),
+        ..result
+    }
+}
+
+fn verdict(groups: &[GroupOutcome]) -> Verdict {
+    let excess = |g: &&GroupOutcome| g.results[0].excess_loss.unwrap_or(f64::MIN);
+    let most = groups.iter().max_by(|a, b| excess(a).total_cmp(&excess(b))).expect("groups");
+    let result = most.results[0];
+    Verdict {
+        code: VerdictCode::Evidence,
+        group: Some(most.name.clone()),
+        excess_loss: result.excess_loss,
+        difference: result.difference,
+        adjusted_p: result.adjusted_p,
+        notes: vec![
+            "This model leaves 62 % of the data unexplained, whoever they belong to.".into(),
+        ],
+        sentence: format!(
+            "There is evidence that {} pays more than the others: {:.1} points beyond what a random group of {} would show.",
+            most.name,
+            100.0 * result.excess_loss.unwrap_or(f64::NAN),
+            most.rows
+        ),
+    }
+}
+
+fn is_it_real() -> IsItReal {
+    IsItReal { level: 0.95, draws: [STANDARD, FAIRER].map(draws).to_vec() }
 }
 
 fn draws(model: &str) -> ModelDraws {
     ModelDraws {
         model: model.into(),
         bootstrap: Some(Bootstrap { draws: 2000, mode: BootstrapMode::DictionaryFixed }),
-        permutation: Some(Permutation {
-            draws: 999,
-            tested: "each group’s error with that of random groups of its size".into(),
-        }),
+        permutation: Some(Permutation { draws: 999, tested: Tested::RelativeError }),
     }
 }
 
@@ -270,9 +311,7 @@ fn cost(outcomes: &[GroupOutcome]) -> Cost {
         Change {
             group: g.name.clone(),
             change,
-            share_of_samples_worse: Some(
-                (0.5 + 9.0 * change + 0.05 * wave(i, 0.3)).clamp(0.0, 1.0),
-            ),
+            share_worse: Some((0.5 + 9.0 * change + 0.05 * wave(i, 0.3)).clamp(0.0, 1.0)),
         }
     });
     let largest = |m: usize| outcomes.iter().map(|g| g.results[m].loss).fold(f64::MIN, f64::max);
@@ -285,7 +324,7 @@ fn cost(outcomes: &[GroupOutcome]) -> Cost {
             worst_loss: start + (end - start) * alpha.powf(0.6),
         }
     });
-    Cost { curve: curve.collect(), changes: changes.collect(), share_of_samples_worse: Some(0.56) }
+    Cost { curve: curve.collect(), changes: changes.collect(), share_worse: Some(0.56) }
 }
 
 fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
@@ -297,8 +336,7 @@ fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
         fits: vec![
             FitQuality {
                 model: STANDARD.into(),
-                status: "converged".into(),
-                converged: true,
+                status: FitStatus::Converged,
                 iterations: 212,
                 seconds: Some(0.18),
                 history: history(0.21, largest(0), 212, 0.04),
@@ -306,8 +344,7 @@ fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
             },
             FitQuality {
                 model: FAIRER.into(),
-                status: "converged".into(),
-                converged: true,
+                status: FitStatus::Converged,
                 iterations: 43,
                 seconds: Some(0.61 + rank as f64 / 100.0),
                 history: history(0.19, largest(1), 43, 0.15),
@@ -315,7 +352,6 @@ fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
                 global_bound: Some(0.0431),
             },
         ],
-        sentence: None,
     }
 }
 
@@ -333,8 +369,8 @@ fn ranks(groups: &[(String, usize, f64)]) -> Ranks {
                 let sd = 0.002 + 0.003 * wave(g + rank, 0.5).abs();
                 RankPoint {
                     rank,
-                    error_mean: baseline / r.sqrt() + loss + 0.1,
-                    error_sd: 1.4 * sd,
+                    relative_error_mean: baseline / r.sqrt() + loss + 0.1,
+                    relative_error_sd: 1.4 * sd,
                     loss_mean: loss,
                     loss_sd: sd,
                 }
@@ -358,7 +394,7 @@ fn topics(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> 
         features: (0..6)
             .map(|k| Feature {
                 name: features[(t * 5 + k) % features.len()].clone(),
-                weight: 0.9 / (1.0 + 0.6 * k as f64),
+                share: 0.28 / (1.0 + 0.6 * k as f64),
             })
             .collect(),
         usage: groups

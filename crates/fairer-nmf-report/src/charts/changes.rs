@@ -39,9 +39,8 @@ impl Changes {
     pub fn draw(&self, theme: Theme) -> String {
         let names = self.bars.iter().map(|b| b.name.as_str());
         let layout = RowLayout::new(self.width, self.bars.len(), names);
-        let key = |series| Key { series, line: None, muted: false };
-        let entries =
-            [(key(BETTER), "better off".to_owned()), (key(WORSE), "worse off".to_owned())];
+        let entries = [(Key::mark(BETTER), "better off"), (Key::mark(WORSE), "worse off")]
+            .map(|(key, text)| (key, text.to_owned()));
         let legend = Legend::new(entries, self.width - 24.0);
         let title = title_height(theme, &self.title);
         let top = title + legend.height + 8.0;
@@ -66,6 +65,8 @@ impl Changes {
         svg.text(middle, bottom + 36.0, TextStyle::new(Anchor::Middle, 12.0).soft(), &self.x_label);
 
         let zero = scale.at(0.0);
+        // Under the names, which have a halo.
+        svg.line((zero, top), (zero, bottom), Stroke::new(Paint::Soft, 1.0));
         for (i, bar) in self.bars.iter().enumerate() {
             let y = top + i as f64 * layout.row;
             layout.name(&mut svg, y, self.width, &bar.name);
@@ -82,7 +83,6 @@ impl Changes {
                 svg.mark(series, (end, middle), 5.0, paint);
             });
         }
-        svg.line((zero, top), (zero, bottom), Stroke::new(Paint::Soft, 1.0));
         svg.finish()
     }
 }

@@ -5,7 +5,7 @@ use super::{RowLayout, Theme, draw_title, title_height};
 use crate::axis::{Key, Legend, Scale, Unit, spread, with_margin, x_axis};
 use crate::escape::isolate;
 use crate::numbers::Percent;
-use crate::svg::{Anchor, Paint, Stroke, Svg, TextStyle};
+use crate::svg::{Anchor, BAND, Paint, Stroke, Svg, TextStyle, wrapped};
 
 /// Values of several models for every group.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Dumbbell {
     pub title: String,
     /// What the horizontal axis shows.
     pub x_label: String,
+    /// What the bands behind the marks are, for the legend; nothing where there are none.
+    pub band: Option<String>,
     /// The models.
     pub series: Vec<DumbbellSeries>,
     /// The groups, in the order to draw them.
@@ -40,6 +42,8 @@ pub struct DumbbellRow {
     pub name: String,
     /// One entry per series; `None` draws nothing.
     pub points: Vec<Option<DumbbellPoint>>,
+    /// A band behind them: its ends and its middle.
+    pub band: Option<(f64, f64, f64)>,
 }
 
 /// A value and perhaps its interval.
@@ -56,15 +60,15 @@ impl Dumbbell {
     pub fn draw(&self, theme: Theme) -> String {
         let names = self.rows.iter().map(|r| r.name.as_str());
         let layout = RowLayout::new(self.width, self.rows.len(), names);
-        let entries = self
-            .series
-            .iter()
-            .map(|s| (Key { series: s.colour, line: None, muted: false }, s.name.clone()));
-        let legend = Legend::new(entries, self.width - 24.0);
+        let entries = self.series.iter().map(|s| (Key::mark(s.colour), s.name.clone()));
+        let band = self.band.iter().map(|name| (Key::Band, name.clone()));
+        let legend = Legend::new(entries.chain(band), self.width - 24.0);
         let title = title_height(theme, &self.title);
         let top = title + legend.height + 8.0;
         let bottom = top + layout.row * self.rows.len() as f64 + 4.0;
-        let mut svg = Svg::new(theme, self.width, bottom + 44.0, &self.title);
+        let label = wrapped(&self.x_label, 12.0, self.width - layout.left - 20.0);
+        let height = bottom + 28.0 + 16.0 * label.len() as f64;
+        let mut svg = Svg::new(theme, self.width, height, &self.title);
         draw_title(&mut svg, &self.title, self.width);
         legend.draw(
             &mut svg,
@@ -80,7 +84,10 @@ impl Dumbbell {
         let ticks = if layout.names_above { 4 } else { 7 };
         x_axis(&mut svg, &scale, Unit::Percent(self.percent), ticks, (top, bottom));
         let middle = (layout.left + self.width - 16.0) / 2.0;
-        svg.text(middle, bottom + 36.0, TextStyle::new(Anchor::Middle, 12.0).soft(), &self.x_label);
+        for (i, line) in label.iter().enumerate() {
+            let y = bottom + 36.0 + 16.0 * i as f64;
+            svg.text(middle, y, TextStyle::new(Anchor::Middle, 12.0).soft(), line);
+        }
         let zero = scale.at(0.0);
         svg.line((zero, top), (zero, bottom), Stroke::new(Paint::Soft, 1.0));
 
@@ -93,6 +100,11 @@ impl Dumbbell {
     }
 
     fn draw_row(&self, svg: &mut Svg, scale: &Scale, row: &DumbbellRow, y: f64) {
+        if let Some((low, high, mean)) = row.band {
+            let (low, high, mean) = (scale.at(low), scale.at(high), scale.at(mean));
+            svg.rect(low, y - 9.0, high - low, 18.0, Paint::Muted, BAND);
+            svg.line((mean, y - 9.0), (mean, y + 9.0), Stroke::new(Paint::Soft, 1.5));
+        }
         let points: Vec<(usize, DumbbellPoint)> = row
             .points
             .iter()
@@ -139,6 +151,8 @@ impl Dumbbell {
             let (lo, hi) = p.interval.unwrap_or((p.value, p.value));
             [p.value, lo, hi]
         });
+        let bands = self.rows.iter().filter_map(|r| r.band);
+        let values = values.chain(bands.flat_map(|(low, high, _)| [low, high]));
         // Zero is always in sight: a loss of zero is the point of comparison.
         spread(values.chain([0.0]))
     }

@@ -104,11 +104,11 @@ impl Lines {
     pub(super) fn draw_sized(&self, theme: Theme) -> (String, f64) {
         let shown = self.series.iter().filter(|s| !s.muted);
         let mut entries: Vec<(Key, String)> = shown
-            .map(|s| (Key { series: s.colour, line: Some(s.dash), muted: false }, s.name.clone()))
+            .map(|s| (Key::Line { series: s.colour, dash: s.dash, muted: false }, s.name.clone()))
             .collect();
         let muted = self.series.iter().filter(|s| s.muted).count();
         if muted > 0 {
-            let key = Key { series: 0, line: Some(0), muted: true };
+            let key = Key::Line { series: 0, dash: 0, muted: true };
             entries.push((key, format!("{muted} other{}", if muted == 1 { "" } else { "s" })));
         }
         let legend = Legend::new(entries, self.width - 24.0);

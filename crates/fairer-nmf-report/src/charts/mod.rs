@@ -62,7 +62,7 @@ pub fn heat(chart: &Heat) -> String {
 }
 
 use crate::escape::visible;
-use crate::svg::{Anchor, Svg, TextStyle, fitted, text_width};
+use crate::svg::{Anchor, Paint, Svg, TextStyle, fitted, text_width};
 
 /// Room for the title, which only files have.
 fn title_height(theme: Theme, title: &str) -> f64 {
@@ -108,6 +108,9 @@ impl RowLayout {
         let name = visible(name);
         if self.names_above {
             let name = fitted(name, self.size, width - 24.0);
+            // No line of the grid runs through a name.
+            let room = text_width(&name, self.size) + 4.0;
+            svg.rect(10.0, top + 2.0, room, self.size + 4.0, Paint::Ground, 1.0);
             let style = TextStyle::new(Anchor::Start, self.size).halo();
             svg.text(12.0, top + 14.0, style, &name);
         } else {

@@ -1,7 +1,42 @@
-//! Section 2: intervals, tests, and the draws behind them.
+//! Section 2: where intervals and tests come from, and the verdict that leads the page.
 
 use super::number;
 use serde::{Deserialize, Serialize};
+
+/// What the audit says in the end. The page, the terminal and Python begin with its sentence.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verdict {
+    /// The answer.
+    pub code: VerdictCode,
+    /// The group it names, where it names one.
+    pub group: Option<String>,
+    /// That group's loss beyond what a random group of its size pays.
+    pub excess_loss: Option<f64>,
+    /// Its loss less that of the others.
+    pub difference: Option<f64>,
+    /// How sure that difference is: its p-value, corrected for the number of groups.
+    pub adjusted_p: Option<f64>,
+    /// One or two sentences for people.
+    pub sentence: String,
+    /// What a reader has to know besides, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// The answers that a verdict can give.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictCode {
+    /// A group pays more than the others, beyond what chance explains.
+    Evidence,
+    /// No group pays noticeably more.
+    NoEvidence,
+    /// Too few rows to tell.
+    TooFewRows,
+    /// Nothing was tested.
+    #[default]
+    NotTested,
+}
 
 /// Section 2: how sure the numbers of section 1 are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -12,15 +47,13 @@ pub struct IsItReal {
     pub level: f64,
     /// What the numbers of each model come from.
     pub draws: Vec<ModelDraws>,
-    /// One entry per group and model looked at.
-    pub evidence: Vec<Evidence>,
 }
 
-/// The draws behind the evidence on one model.
+/// The draws behind the intervals and tests of one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelDraws {
-    /// Name of the model, as in [`ModelSummary::name`].
+    /// Name of the model, as in [`ModelSummary::name`](super::ModelSummary::name).
     pub model: String,
     /// The bootstrap behind its intervals, if there was one.
     pub bootstrap: Option<Bootstrap>,
@@ -49,35 +82,14 @@ pub enum BootstrapMode {
     Refit,
 }
 
-/// The permutation test in words and numbers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A permutation test: the group against random groups of its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Permutation {
     /// Number of random relabellings.
     pub draws: usize,
-    /// What was compared, as the end of the sentence "The test compares …",
-    /// such as "the group's loss with that of random groups of its size".
-    pub tested: String,
-}
-
-/// Evidence on one group under one model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Evidence {
-    /// Name of the group.
-    pub group: String,
-    /// Name of the model, as in [`ModelSummary::name`].
-    pub model: String,
-    /// Bootstrap interval of the relative error.
-    pub relative_error: Option<Interval>,
-    /// Bootstrap interval of the loss.
-    pub loss: Option<Interval>,
-    /// Share of random groups of this size that fare at least as badly.
-    pub p_value: Option<f64>,
-    /// By which measure they do.
+    /// What was compared.
     pub tested: Tested,
-    /// Loss against a baseline measured on samples it was not fitted to.
-    pub held_out_loss: Option<f64>,
 }
 
 /// What the random groups of a permutation test are compared by.
@@ -86,18 +98,7 @@ pub struct Evidence {
 pub enum Tested {
     /// The relative error, which needs nothing estimated anew.
     #[default]
-    Error,
+    RelativeError,
     /// The loss: every random group got a baseline of its own.
     Loss,
-}
-
-/// A closed interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Lower end.
-    #[serde(deserialize_with = "number")]
-    pub lo: f64,
-    /// Upper end.
-    #[serde(deserialize_with = "number")]
-    pub hi: f64,
 }

@@ -11,10 +11,10 @@ use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
 
 pub fn section(report: &Report, percent: Percent) -> Option<Section> {
-    let cost = report.cost.as_ref().filter(|c| !c.changes.is_empty() || c.curve.len() > 1)?;
+    let cost = report.cost.as_ref().filter(|c| !c.changes.is_empty())?;
     let mut body = String::new();
-    if !cost.changes.is_empty() {
-        let _ = write!(body, "<p class=\"lead\">{}</p>", winners_and_losers(report, cost, percent));
+    if let Some(text) = winners_and_losers(report, percent) {
+        let _ = write!(body, "<p class=\"lead\">{text}</p>");
         let draw = |width| pictures::changes(report, percent, width).map(|c| c.draw(Theme::Page));
         if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
             let caption = "Change of each group’s error. Its loss changes by the same amount, for the baseline stays.";
@@ -24,6 +24,13 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
             &change_table(report, cost, percent).folded("Better and worse off as a table"),
         );
     }
+    Some(Section { id: "cost", title: "What does fairness cost, and whom?", body })
+}
+
+/// The curve between total error and worst loss, with its table.
+pub fn trade_off(report: &Report, percent: Percent) -> Option<Section> {
+    let cost = report.cost.as_ref()?;
+    let mut body = String::new();
     if let Some(text) = price(cost, percent) {
         let _ = write!(body, "<p>{text}</p>");
         let draw = |width| pictures::tradeoff(report, percent, width).map(|c| c.draw(Theme::Page));
@@ -33,10 +40,13 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
         }
         body.push_str(&curve_table(cost, percent).folded("The trade-off as a table"));
     }
-    Some(Section { id: "cost", title: "What does fairness cost, and whom?", body })
+    let title = "What lies between total error and worst loss?";
+    (!body.is_empty()).then_some(Section { id: "trade-off", title, body })
 }
 
-fn winners_and_losers(report: &Report, cost: &Cost, percent: Percent) -> String {
+/// Who gains and who pays on the way from the first model to the last.
+pub fn winners_and_losers(report: &Report, percent: Percent) -> Option<String> {
+    let cost = report.cost.as_ref().filter(|c| !c.changes.is_empty())?;
     let moved = |c: &&Change| !percent.same(c.change, 0.0) && c.change.is_finite();
     let mut worse: Vec<&Change> =
         cost.changes.iter().filter(moved).filter(|c| c.change > 0.0).collect();
@@ -79,14 +89,14 @@ fn winners_and_losers(report: &Report, cost: &Cost, percent: Percent) -> String 
             " What it does to the hidden ones is left out: they may have gained or lost.",
         );
     }
-    if let Some(samples) = cost.share_of_samples_worse.filter(|s| s.is_finite()) {
+    if let Some(samples) = cost.share_worse.filter(|s| s.is_finite()) {
         let _ = write!(
             text,
             " {} of all samples have a higher error than before.",
             strong(&capital(&share(samples)))
         );
     }
-    text
+    Some(text)
 }
 
 fn with_amounts(changes: &[&Change], percent: Percent) -> String {
@@ -130,7 +140,7 @@ fn price(cost: &Cost, percent: Percent) -> Option<String> {
 }
 
 fn change_table(report: &Report, cost: &Cost, percent: Percent) -> Table {
-    let samples = cost.changes.iter().any(|c| c.share_of_samples_worse.is_some());
+    let samples = cost.changes.iter().any(|c| c.share_worse.is_some());
     let result = |group: &str, last: bool| {
         let outcome = report.who_pays.groups.iter().find(|g| g.name == group);
         let results = outcome.map(|g| g.results.as_slice()).unwrap_or_default();
@@ -159,7 +169,7 @@ fn change_table(report: &Report, cost: &Cost, percent: Percent) -> Table {
                 Cell::number(percent.signed(c.change), c.change),
             ];
             if samples {
-                let value = c.share_of_samples_worse.unwrap_or(f64::NAN);
+                let value = c.share_worse.unwrap_or(f64::NAN);
                 cells.push(Cell::number(share(value), value));
             }
             Row { cells, rank: None }

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
-use crate::content::{BootstrapMode, Evidence, Interval, IsItReal, ModelDraws, Report, Tested};
+use crate::content::{
+    BootstrapMode, GroupOutcome, GroupResult, IsItReal, ModelDraws, Report, Tested,
+};
 use crate::escape::{escape, in_sentence, strong};
 use crate::numbers::{NONE, Percent, counted, p_value, share};
 use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
 
 pub fn section(report: &Report, percent: Percent) -> Option<Section> {
-    let real = report.is_it_real.as_ref().filter(|r| !r.evidence.is_empty())?;
+    let real = report.is_it_real.as_ref().filter(|_| !report.who_pays.groups.is_empty())?;
     let mut body = String::new();
     for (i, model) in report.models.iter().enumerate() {
         if let Some(text) = worst_group(report, real, i, percent) {
@@ -21,52 +23,52 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     }
     let draw = |width| pictures::is_it_real(report, percent, width).map(|c| c.draw(Theme::Page));
     if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
-        let caption = "Two groups whose intervals lie apart differ by more than the choice of samples explains. \
-             Overlapping intervals settle nothing either way.";
+        let caption = "The intervals are about the choice of samples alone. They do not know that a small group’s own \
+             dictionary fits it too well: what chance explains is the grey band of the first picture.";
         body.push_str(&figure(&wide, &narrow, caption));
     }
-    body.push_str(&table(real, percent).folded("Intervals and tests as a table"));
-    let _ = write!(body, "<p>{}</p>", how(real));
-    if let Some(text) = multiplicity(real) {
+    body.push_str(&table(report, real, percent).folded("Intervals and tests as a table"));
+    let _ = write!(body, "<p>{}</p>", how(report, real));
+    if let Some(text) = multiplicity(report) {
         let _ = write!(body, "<p>{text}</p>");
     }
     Some(Section { id: "is-it-real", title: "Is it real?", body })
 }
 
-/// The evidence on the group that loses most under a model.
+/// Every group under every model, with the model's number.
+fn results(report: &Report) -> impl Iterator<Item = (&GroupOutcome, usize, &GroupResult)> {
+    report.who_pays.groups.iter().flat_map(|group| {
+        group.results.iter().enumerate().map(move |(model, result)| (group, model, result))
+    })
+}
+
+/// What is known of the group that loses most under a model.
 fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent) -> Option<String> {
     let name_of_model = &report.models.get(model)?.name;
-    let loss = |g: &str| {
-        let group = report.who_pays.groups.iter().find(|o| o.name == g)?;
-        group.results.get(model).map(|r| r.loss).filter(|l| l.is_finite())
-    };
-    let (evidence, value) = real
-        .evidence
-        .iter()
-        .filter(|e| &e.model == name_of_model)
-        .filter_map(|e| loss(&e.group).map(|l| (e, l)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (group, _, result) = results(report)
+        .filter(|&(_, m, result)| m == model && result.loss.is_finite())
+        .max_by(|a, b| a.2.loss.total_cmp(&b.2.loss))?;
     let shown = if report.hidden_groups > 0 { " of the groups shown" } else { "" };
     let mut text = format!(
         "the largest loss{shown}, that of {}, is {}",
-        strong(&evidence.group),
-        percent.show(value)
+        strong(&group.name),
+        percent.show(result.loss)
     );
-    if let Some(interval) = evidence.loss {
+    if let Some((low, high)) = result.loss_interval() {
         let _ = write!(
             text,
             ", with a {} interval from {} to {}",
             share(real.level),
-            percent.show(interval.lo),
-            percent.show(interval.hi)
+            percent.show(low),
+            percent.show(high)
         );
     }
     text.push('.');
     let draws = real.draws.iter().find(|d| &d.model == name_of_model);
-    if let (Some(p), Some(test)) = (evidence.p_value, draws.and_then(|d| d.permutation.as_ref())) {
-        let _ = write!(text, " {}", in_words(p, test.draws, evidence.tested));
+    if let (Some(p), Some(test)) = (result.p_value, draws.and_then(|d| d.permutation)) {
+        let _ = write!(text, " {}", in_words(p, test.draws, test.tested));
     }
-    if let Some(held_out) = evidence.held_out_loss {
+    if let Some(held_out) = result.held_out_loss {
         let _ = write!(
             text,
             " Against a baseline measured on held-out samples, its loss is {}.",
@@ -79,7 +81,7 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
 fn in_words(p: f64, draws: usize, tested: Tested) -> String {
     let p_shown = p_value(p);
     let what = match tested {
-        Tested::Error => "an error",
+        Tested::RelativeError => "an error",
         Tested::Loss => "a loss",
     };
     if !p.is_finite() {
@@ -106,7 +108,7 @@ fn in_words(p: f64, draws: usize, tested: Tested) -> String {
 }
 
 /// Where the numbers come from, said of each model apart where they come from different draws.
-fn how(real: &IsItReal) -> String {
+fn how(report: &Report, real: &IsItReal) -> String {
     let mut sentences = Vec::new();
     for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref()) {
         let draws = counted(bootstrap.draws, "bootstrap draw");
@@ -125,8 +127,13 @@ fn how(real: &IsItReal) -> String {
     }
     for (models, test) in alike(real, |d| d.permutation.as_ref()) {
         let draws = counted(test.draws, "random draw");
-        sentences
-            .push(format!("The test{models} compares {}, over {draws}.", escape(&test.tested)));
+        let what = match test.tested {
+            Tested::RelativeError => "the group’s error with that of random groups of its size",
+            Tested::Loss => {
+                "the group’s loss with that of random groups of its size, each with a baseline of its own"
+            }
+        };
+        sentences.push(format!("The test{models} compares {what}, over {draws}."));
     }
     if real.draws.iter().any(|d| d.permutation.is_some()) {
         sentences.push(
@@ -136,7 +143,7 @@ fn how(real: &IsItReal) -> String {
         );
     }
     let mut text = sentences.join(" ");
-    if real.evidence.iter().any(|e| e.held_out_loss.is_some()) {
+    if results(report).any(|(_, _, r)| r.held_out_loss.is_some()) {
         text.push_str(
             " The held-out loss measures the group’s own dictionary on samples it was not fitted to, \
              which is kinder to small groups.",
@@ -167,9 +174,9 @@ fn alike<'a, T: PartialEq>(
 }
 
 /// With many tests some are small by chance; says how many.
-fn multiplicity(real: &IsItReal) -> Option<String> {
+fn multiplicity(report: &Report) -> Option<String> {
     const LEVEL: f64 = 0.05;
-    let tests: Vec<f64> = real.evidence.iter().filter_map(|e| e.p_value).collect();
+    let tests: Vec<f64> = results(report).filter_map(|(_, _, r)| r.p_value).collect();
     if tests.len() < 3 {
         return None;
     }
@@ -187,9 +194,9 @@ fn multiplicity(real: &IsItReal) -> Option<String> {
     ))
 }
 
-fn table(real: &IsItReal, percent: Percent) -> Table {
-    let tested = real.evidence.iter().any(|e| e.p_value.is_some());
-    let held_out = real.evidence.iter().any(|e| e.held_out_loss.is_some());
+fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
+    let tested = results(report).any(|(_, _, r)| r.p_value.is_some());
+    let held_out = results(report).any(|(_, _, r)| r.held_out_loss.is_some());
     let mut columns = vec![
         words("Group"),
         words("Model"),
@@ -204,18 +211,17 @@ fn table(real: &IsItReal, percent: Percent) -> Table {
     if held_out {
         columns.push(figures("Held-out loss, %"));
     }
-    let rows = real
-        .evidence
-        .iter()
-        .map(|e| {
-            let mut cells = vec![Cell::name(&e.group), Cell::name(&e.model)];
-            cells.extend(interval_cells(e.relative_error, percent));
-            cells.extend(interval_cells(e.loss, percent));
+    let rows = results(report)
+        .map(|(group, model, result)| {
+            let model = report.models.get(model).map_or("", |m| m.name.as_str());
+            let mut cells = vec![Cell::name(&group.name), Cell::name(model)];
+            cells.extend(interval_cells(result.relative_error_interval(), percent));
+            cells.extend(interval_cells(result.loss_interval(), percent));
             if tested {
-                cells.push(p_cell(e));
+                cells.push(p_cell(result));
             }
             if held_out {
-                let value = e.held_out_loss.unwrap_or(f64::NAN);
+                let value = result.held_out_loss.unwrap_or(f64::NAN);
                 cells.push(Cell::number(percent.bare(value), value));
             }
             Row { cells, rank: None }
@@ -229,14 +235,14 @@ fn table(real: &IsItReal, percent: Percent) -> Table {
     }
 }
 
-fn p_cell(e: &Evidence) -> Cell {
-    match e.p_value {
+fn p_cell(result: &GroupResult) -> Cell {
+    match result.p_value {
         Some(p) => Cell::number(escape(&p_value(p)), p),
         None => Cell::number(NONE.into(), f64::NAN),
     }
 }
 
-fn interval_cells(interval: Option<Interval>, percent: Percent) -> [Cell; 2] {
-    let ends = interval.map_or([f64::NAN; 2], |i| [i.lo, i.hi]);
-    ends.map(|end| Cell::number(percent.bare(end), end))
+fn interval_cells(interval: Option<(f64, f64)>, percent: Percent) -> [Cell; 2] {
+    let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
+    [low, high].map(|end| Cell::number(percent.bare(end), end))
 }

@@ -6,6 +6,7 @@ mod limits;
 mod parts;
 mod quality;
 mod ranks;
+mod summary;
 mod topics;
 mod who_pays;
 
@@ -13,9 +14,9 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::content::Report;
+use crate::content::{DataSummary, Report};
 use crate::escape::{escape, json_in_html, name, visible};
-use crate::numbers::{Percent, count, counted, share};
+use crate::numbers::{Percent, counted, share};
 
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
@@ -34,10 +35,11 @@ pub fn page(report: &Report) -> String {
         who_pays::section(report, percent),
         is_it_real::section(report, percent),
         cost::section(report, percent),
-        quality::section(report, percent),
-        ranks::section(report, percent),
         topics::section(report),
+        ranks::section(report, percent),
         limits::section(report),
+        quality::section(report, percent),
+        cost::trade_off(report, percent),
     ]
     .into_iter()
     .flatten()
@@ -45,9 +47,15 @@ pub fn page(report: &Report) -> String {
 
     let mut out = String::with_capacity(256 << 10);
     head(&mut out, visible(&report.title));
-    header(&mut out, report, &sections);
-    out.push_str("<main id=\"content\">");
+    header(&mut out, report);
+    let _ = write!(
+        out,
+        "<main id=\"content\"><section id=\"summary\" aria-labelledby=\"summary-title\">\
+         <h2 id=\"summary-title\" class=\"unseen\">In short</h2>{}</section>",
+        summary::body(report, percent)
+    );
     warnings(&mut out, report);
+    contents(&mut out, &sections);
     for (i, section) in sections.iter().enumerate() {
         let (id, title, number) = (section.id, section.title, i + 1);
         let _ = write!(
@@ -91,7 +99,7 @@ fn head(out: &mut String, title: &str) {
     );
 }
 
-fn header(out: &mut String, report: &Report, sections: &[Section]) {
+fn header(out: &mut String, report: &Report) {
     let _ = write!(out, "<header><div class=\"topline\"><h1>{}</h1>", name(&report.title));
     out.push_str("<button type=\"button\" id=\"theme\" aria-pressed=\"false\" hidden=\"\">Dark</button></div>");
     for (class, text) in [("subtitle", &report.subtitle), ("generated", &report.generated)] {
@@ -99,35 +107,37 @@ fn header(out: &mut String, report: &Report, sections: &[Section]) {
             let _ = write!(out, "<p class=\"{class}\">{}</p>", name(text));
         }
     }
-    let _ = write!(out, "<p class=\"data\">{}</p>", data_line(report));
-    out.push_str("<nav aria-label=\"Sections\"><ol>");
+    let _ = write!(out, "<p class=\"data\">{}</p></header>", data_line(report));
+}
+
+/// What follows the first screen, for those who want to know.
+fn contents(out: &mut String, sections: &[Section]) {
+    out.push_str("<nav aria-label=\"Appendix\"><p class=\"appendix\">Appendix</p><ol>");
     for section in sections {
         let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", section.id, section.title);
     }
-    out.push_str("</ol></nav></header>");
+    out.push_str("</ol></nav>");
 }
 
 fn data_line(report: &Report) -> String {
     let data = &report.data;
-    let mut parts = vec![
+    let parts = [
         counted(data.rows, "sample"),
         counted(data.features, "feature"),
         counted(data.groups, "group"),
     ];
-    if let Some(model) = report.models.last().filter(|m| m.rank > 0) {
-        parts.push(format!("rank\u{a0}{}", count(model.rank)));
-    }
-    if let Some(density) = data.density {
-        parts.push(format!("{} of the entries not zero", share(density)));
-    }
-    if data.normalized {
-        parts.push("features scaled to unit length".into());
-    }
     parts.join(" · ")
 }
 
+/// How the data were prepared, for the end of the page.
+fn preparation(data: &DataSummary) -> Vec<(String, String)> {
+    let density = data.density.map(|d| ("entries not zero".to_owned(), share(d)));
+    let scaled = if data.normalized { "to unit length" } else { "no" };
+    density.into_iter().chain([("features scaled".to_owned(), scaled.to_owned())]).collect()
+}
+
 fn warnings(out: &mut String, report: &Report) {
-    let mut lines: Vec<String> = report.warnings.iter().map(|w| name(w)).collect();
+    let mut lines: Vec<String> = report.warnings.iter().map(|w| name(&w.sentence)).collect();
     if report.hidden_groups > 0 {
         let (verb, those) = if report.hidden_groups == 1 { ("is", "it") } else { ("are", "them") };
         lines.push(format!(
@@ -151,13 +161,9 @@ fn footer(out: &mut String, report: &Report) {
     out.push_str("<footer>");
     if !report.settings.is_empty() {
         out.push_str("<details><summary>Settings of this run</summary><dl class=\"settings\">");
-        for setting in &report.settings {
-            let _ = write!(
-                out,
-                "<div><dt>{}</dt><dd>{}</dd></div>",
-                name(&setting.name),
-                name(&setting.value)
-            );
+        let settings = report.settings.iter().map(|s| (s.name.clone(), s.value.clone()));
+        for (key, value) in settings.chain(preparation(&report.data)) {
+            let _ = write!(out, "<div><dt>{}</dt><dd>{}</dd></div>", name(&key), name(&value));
         }
         out.push_str("</dl></details>");
     }

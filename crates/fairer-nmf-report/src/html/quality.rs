@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, words};
-use crate::content::{FitQuality, Quality, Report};
-use crate::escape::{escape, name, strong};
-use crate::numbers::{NONE, Percent, count, counted, scientific, seconds};
+use crate::content::{FitQuality, FitStatus, Quality, Report};
+use crate::escape::{name, strong};
+use crate::numbers::{Percent, count, counted, scientific, seconds};
 use crate::pictures::{self, NARROW, WIDE, thinned};
 use crate::svg::Theme;
 
@@ -15,7 +15,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     let mut body = String::new();
     if let Some(fit) = quality.fits.last() {
         let _ = write!(body, "<p class=\"lead\">{}</p>", outcome(fit));
-        if let Some(text) = optimality(report, quality, fit, percent) {
+        if let Some(text) = optimality(report, fit, percent) {
             let _ = write!(body, "<p>{text}</p>");
         }
     }
@@ -39,25 +39,26 @@ fn outcome(fit: &FitQuality) -> String {
         .map_or_else(String::new, |s| format!(" in {}", seconds(s)));
     let after = format!("after {}{time}", counted(fit.iterations, "iteration"));
     let model = name(&fit.model);
-    if fit.converged {
+    if fit.status == FitStatus::Converged {
         format!("{model} converged {after}.")
     } else {
-        let why = match fit.status.as_str() {
-            "" => String::new(),
-            status => format!(" ({})", escape(status)),
-        };
         format!(
-            "<strong>{model} did not converge</strong>: it stopped {after}{why}. More iterations may change the numbers of this report."
+            "<strong>{model} did not converge</strong>: it stopped {after} ({}). More iterations may change the numbers of this report.",
+            in_words(fit.status)
         )
     }
 }
 
-fn optimality(
-    report: &Report,
-    quality: &Quality,
-    fit: &FitQuality,
-    percent: Percent,
-) -> Option<String> {
+fn in_words(status: FitStatus) -> &'static str {
+    match status {
+        FitStatus::Converged => "converged",
+        FitStatus::IterationLimit => "reached the iteration limit",
+        FitStatus::TimeLimit => "reached the time limit",
+        FitStatus::Stopped => "was stopped",
+    }
+}
+
+fn optimality(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> {
     let mut sentences = Vec::new();
     if let Some(gap) = fit.step_gap.filter(|g| g.is_finite()) {
         sentences.push(format!(
@@ -65,10 +66,7 @@ fn optimality(
             scientific(gap)
         ));
     }
-    match &quality.sentence {
-        Some(text) => sentences.push(escape(text)),
-        None => sentences.extend(bound(report, fit, percent)),
-    }
+    sentences.extend(bound(report, fit, percent));
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -121,7 +119,7 @@ fn fits(quality: &Quality, percent: Percent) -> Table {
             let time = fit.seconds.unwrap_or(f64::NAN);
             let mut cells = vec![
                 Cell::name(&fit.model),
-                Cell::name(if fit.status.is_empty() { NONE } else { &fit.status }),
+                Cell::name(in_words(fit.status)),
                 Cell::number(count(fit.iterations), fit.iterations as f64),
                 Cell::number(seconds(time), time),
             ];

@@ -138,7 +138,10 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
             let mut cells = vec![Cell::name(group), Cell::number(rank.to_string(), rank as f64)];
             for method in methods {
                 let point = find(method, group, rank);
-                cells.push(mean_cell(point.map(|p| (p.error_mean, p.error_sd)), percent));
+                cells.push(mean_cell(
+                    point.map(|p| (p.relative_error_mean, p.relative_error_sd)),
+                    percent,
+                ));
                 cells.push(mean_cell(point.map(|p| (p.loss_mean, p.loss_sd)), percent));
             }
             rows.push(Row { cells, rank: Some(rank) });

@@ -23,7 +23,7 @@ pub fn section(report: &Report) -> Option<Section> {
         body.push_str(&figure(&wide, &narrow, caption));
         body.push_str(&use_table(report, topics).folded("Use of topics as a table"));
     }
-    body.push_str("<h3>Strongest features</h3><ol class=\"topics\">");
+    body.push_str("<h3>Strongest features, as shares of the topic</h3><ol class=\"topics\">");
     for topic in &topics.topics {
         body.push_str(&card(topic, topics.reference.as_deref()));
     }
@@ -82,12 +82,12 @@ fn card(topic: &Topic, reference: Option<&str>) -> String {
         let _ = write!(out, "<p class=\"quiet\">mainly for {}</p>", name(group));
     }
     let strongest =
-        topic.features.iter().map(|f| f.weight).filter(|w| w.is_finite()).fold(0.0, f64::max);
+        topic.features.iter().map(|f| f.share).filter(|s| s.is_finite()).fold(0.0, f64::max);
     out.push_str("<ul class=\"features\">");
     for feature in &topic.features {
         // A topic of zeros only has bars of no length.
-        let length = if strongest > 0.0 && feature.weight > 0.0 {
-            100.0 * feature.weight / strongest
+        let length = if strongest > 0.0 && feature.share > 0.0 {
+            100.0 * feature.share / strongest
         } else {
             0.0
         };
@@ -97,7 +97,7 @@ fn card(topic: &Topic, reference: Option<&str>) -> String {
              <svg class=\"bar\" viewBox=\"0 0 100 3\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
              <rect width=\"{length:.1}\" height=\"3\" fill=\"var(--c0)\"/></svg></li>",
             name(&feature.name),
-            plain(feature.weight, 2)
+            share(feature.share)
         );
     }
     out.push_str("</ul>");

@@ -16,7 +16,9 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     body.push_str(&key_figures(report, percent));
     let _ = write!(body, "<p>{}</p>", definitions(report));
     let draw = |width| pictures::who_pays(report, percent, width).map(|c| c.draw(Theme::Page));
-    if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
+    let drawn = draw(WIDE).zip(draw(NARROW));
+    // What the first screen shows in full is not drawn twice.
+    if let Some((wide, narrow)) = drawn.filter(|_| pictures::summary_is_partial(report)) {
         let order = match report.models.first() {
             Some(first) if report.models.len() > 1 => {
                 format!(
@@ -30,9 +32,20 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
             "Further right is worse. The line at zero is the group’s own dictionary. {order}"
         );
         body.push_str(&figure(&wide, &narrow, &caption));
-        body.push_str(&table(report, percent).render());
     }
-    body.push_str(&small_groups(report));
+    let table = table(report, percent);
+    match table.rows.len() {
+        0 => {}
+        // A long table would stand between the reader and all that follows.
+        n if n > 20 => body.push_str(&table.folded("All groups as a table")),
+        _ => body.push_str(&table.render()),
+    }
+    let groups = by_loss(report);
+    if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
+        let table = super::summary::table(report, groups, percent);
+        body.push_str(&table.folded("Beside random groups of the same size"));
+    }
+    body.push_str(&smalls(report));
     Some(Section { id: "who-pays", title: "Who pays?", body })
 }
 
@@ -47,7 +60,7 @@ fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupO
     Some((at_top, largest))
 }
 
-fn lead(report: &Report, percent: Percent) -> String {
+pub fn lead(report: &Report, percent: Percent) -> String {
     let Some((first, largest)) = worst(report, 0, percent) else {
         return "There is no group to show.".into();
     };
@@ -135,9 +148,13 @@ fn key_figures(report: &Report, percent: Percent) -> String {
     if report.who_pays.groups.len() < 2 {
         return String::new();
     }
-    let shown = if report.hidden_groups > 0 { " of the groups shown" } else { "" };
+    let hidden = report.hidden_groups > 0;
+    let shown = if hidden { " of the groups shown" } else { "" };
     let mut out = String::from("<dl class=\"keys\">");
-    for (i, model) in report.models.iter().enumerate() {
+    // Side by side, the largest losses of the groups shown would compare models by those groups
+    // alone, while a fairer model may have served a hidden one.
+    let models = if hidden { 1 } else { report.models.len() };
+    for (i, model) in report.models.iter().enumerate().take(models) {
         let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(i));
         let losses: Vec<f64> = losses.map(|r| r.loss).filter(|l| l.is_finite()).collect();
         let (Some(hi), Some(lo)) =
@@ -224,13 +241,13 @@ fn table(report: &Report, percent: Percent) -> Table {
 }
 
 fn group_name(group: &GroupOutcome) -> String {
-    let badge = if group.small_group { " <span class=\"badge\">small</span>" } else { "" };
+    let badge = if group.small { " <span class=\"badge\">small</span>" } else { "" };
     format!("{}{badge}", name(&group.name))
 }
 
 fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
     let spread =
-        group.relative_baseline_std.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
+        group.relative_baseline_sd.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
             format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
         });
     Cell::number(
@@ -239,9 +256,9 @@ fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
     )
 }
 
-fn small_groups(report: &Report) -> String {
+fn smalls(report: &Report) -> String {
     let small: Vec<&str> =
-        report.who_pays.groups.iter().filter(|g| g.small_group).map(|g| g.name.as_str()).collect();
+        report.who_pays.groups.iter().filter(|g| g.small).map(|g| g.name.as_str()).collect();
     if small.is_empty() {
         return String::new();
     }

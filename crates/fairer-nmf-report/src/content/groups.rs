@@ -1,0 +1,150 @@
+//! Section 1: the groups, and the row of results that every output shares.
+
+use super::number;
+use serde::{Deserialize, Serialize};
+
+/// Section 1: each group under each model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhoPays {
+    /// Number of randomised runs behind each baseline.
+    pub baseline_runs: usize,
+    /// One entry per group, in the caller's order. Names are unique.
+    pub groups: Vec<GroupOutcome>,
+}
+
+/// One group: how well it could do alone and how it does under each model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupOutcome {
+    /// The group itself.
+    #[serde(flatten)]
+    pub group: Group,
+    /// One entry per model, in the order of [`Report::models`](super::Report::models).
+    pub results: Vec<GroupResult>,
+    /// The features on which its error under the first model lies, largest share first.
+    pub feature_errors: Vec<FeatureError>,
+}
+
+/// A feature and its share of a group's squared error.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FeatureError {
+    /// Name of the feature.
+    pub name: String,
+    /// Its share of the group's error.
+    #[serde(deserialize_with = "number")]
+    pub share: f64,
+    /// Its share of the error of all rows.
+    #[serde(deserialize_with = "number")]
+    pub share_of_all: f64,
+}
+
+impl std::ops::Deref for GroupOutcome {
+    type Target = Group;
+
+    fn deref(&self) -> &Group {
+        &self.group
+    }
+}
+
+impl std::ops::DerefMut for GroupOutcome {
+    fn deref_mut(&mut self) -> &mut Group {
+        &mut self.group
+    }
+}
+
+/// A group, whatever the model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Group {
+    /// Name of the group; shown escaped, so any text is safe.
+    pub name: String,
+    /// Number of samples.
+    pub rows: usize,
+    /// N = ‖X_ℓ‖, in units of the data. Left out once groups are hidden: with
+    /// normalised features the squares add up to the number of features.
+    pub norm: Option<f64>,
+    /// E, in units of the data; left out with the norm.
+    pub baseline_error: Option<f64>,
+    /// E/N: relative error of a dictionary of the group's own.
+    #[serde(deserialize_with = "number")]
+    pub relative_baseline: f64,
+    /// Standard deviation of that over the baseline's runs.
+    pub relative_baseline_sd: Option<f64>,
+    /// The group is so small for the rank that its baseline is close to zero
+    /// by construction; a warning is shown.
+    pub small: bool,
+}
+
+/// A group under a model: the row of results that JSON, page, terminal and Python share. Numbers
+/// that were not asked for are absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupResult {
+    /// R-Error: ‖X_ℓ − W_ℓH‖/N.
+    #[serde(deserialize_with = "number")]
+    pub relative_error: f64,
+    /// Lower end of its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_error_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_error_high: Option<f64>,
+    /// R-Loss: (‖X_ℓ − W_ℓH‖ − E)/N; may be negative.
+    #[serde(deserialize_with = "number")]
+    pub loss: f64,
+    /// Lower end of its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_high: Option<f64>,
+    /// Loss against a baseline measured on samples it was not fitted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out_loss: Option<f64>,
+    /// Share of random groups of this size that fare at least as badly, by what
+    /// [`Permutation::tested`](super::Permutation::tested) says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// Mean loss of random groups of this size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_mean: Option<f64>,
+    /// Lower end of the range of their losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_low: Option<f64>,
+    /// Upper end of the range of their losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_high: Option<f64>,
+    /// Loss beyond their mean: the number to compare groups by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excess_loss: Option<f64>,
+    /// Loss less that of the other groups, on samples that no dictionary has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// Lower end of its interval, which holds for all groups together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference_low: Option<f64>,
+    /// Upper end of that interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference_high: Option<f64>,
+    /// The p-value of the difference, corrected for the number of groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusted_p: Option<f64>,
+}
+
+impl GroupResult {
+    /// Both ends of the interval of the loss.
+    pub fn loss_interval(&self) -> Option<(f64, f64)> {
+        self.loss_low.zip(self.loss_high)
+    }
+
+    /// Both ends of the interval of the relative error.
+    pub fn relative_error_interval(&self) -> Option<(f64, f64)> {
+        self.relative_error_low.zip(self.relative_error_high)
+    }
+
+    /// The range of chance.
+    pub fn chance(&self) -> Option<(f64, f64)> {
+        self.chance_low.zip(self.chance_high)
+    }
+}

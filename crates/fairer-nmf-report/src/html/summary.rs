@@ -1,0 +1,188 @@
+//! The first screen: the verdict, one picture with the band of chance, who is better and worse
+//! off, and three caveats in plain words. All else is the appendix.
+
+use std::fmt::Write as _;
+
+use super::parts::{Cell, Row, Table, figure, figures, join, words};
+use super::{cost, who_pays};
+use crate::content::{GroupOutcome, Report, Verdict, VerdictCode};
+use crate::escape::{escape, in_sentence, name, strong};
+use crate::numbers::{Percent, count, p_value, share};
+use crate::pictures::{self, NARROW, WIDE};
+use crate::svg::Theme;
+
+pub fn body(report: &Report, percent: Percent) -> String {
+    let mut body = String::new();
+    match &report.verdict {
+        Some(verdict) => body.push_str(&said(verdict)),
+        None => {
+            let _ = write!(body, "<p class=\"lead\">{}</p>", who_pays::lead(report, percent));
+        }
+    }
+    picture(&mut body, report, percent);
+    if let Some(text) = cost::winners_and_losers(report, percent) {
+        let _ = write!(body, "<h3>Who is better and who is worse off?</h3><p>{text}</p>");
+    }
+    if let Some(verdict) = &report.verdict {
+        let why = why(report, verdict).map_or_else(String::new, |text| format!("{text} "));
+        let _ = write!(body, "<h3>What follows?</h3><p>{why}{}</p>", next(report, verdict));
+    }
+    body.push_str("<h3>Keep in mind</h3><ul class=\"caveats\">");
+    for caveat in caveats(report) {
+        let _ = write!(body, "<li>{caveat}</li>");
+    }
+    body.push_str("</ul>");
+    body
+}
+
+/// The verdict with a sign of its own, so that colour does not carry it alone.
+fn said(verdict: &Verdict) -> String {
+    let (class, sign) = match verdict.code {
+        VerdictCode::Evidence => ("evidence", "▲"),
+        VerdictCode::NoEvidence => ("no-evidence", "●"),
+        VerdictCode::TooFewRows => ("too-few-rows", "○"),
+        VerdictCode::NotTested => ("not-tested", "–"),
+    };
+    let mut out = format!(
+        "<p class=\"verdict {class}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {}</p>",
+        name(&verdict.sentence)
+    );
+    for note in &verdict.notes {
+        let _ = write!(out, "<p class=\"note\">{}</p>", name(note));
+    }
+    out
+}
+
+/// The features on which the error of the group of the verdict lies more than that of all.
+fn why(report: &Report, verdict: &Verdict) -> Option<String> {
+    const MOST: usize = 3;
+    let of = verdict.group.as_deref()?;
+    let group = report.who_pays.groups.iter().find(|g| g.name == of)?;
+    let beyond = group.feature_errors.iter().filter(|f| f.share > f.share_of_all);
+    let items: Vec<String> = beyond
+        .take(MOST)
+        .map(|f| {
+            format!("{} ({}; of all {})", strong(&f.name), share(f.share), share(f.share_of_all))
+        })
+        .collect();
+    let who = strong(of);
+    (!items.is_empty())
+        .then(|| format!("More of what is lost of {who} than of all lies on {}.", join(&items)))
+}
+
+fn picture(body: &mut String, report: &Report, percent: Percent) {
+    let draw = |width| pictures::summary(report, percent, width).map(|c| c.draw(Theme::Page));
+    let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) else { return };
+    let groups = pictures::most_excess(report);
+    let left_out = report.who_pays.groups.len() - groups.len();
+    let mut caption = String::from("Further right is worse.");
+    if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
+        caption.push_str(
+            " A mark inside the grey band is what a random group of the same size would show, too; \
+             the line in the band is their mean.",
+        );
+    }
+    if left_out > 0 {
+        let _ = write!(caption, " The {} that stand out most; all are below.", groups.len());
+    }
+    body.push_str(&figure(&wide, &narrow, &caption));
+    body.push_str(&table(report, groups, percent).folded("The picture as a table"));
+}
+
+/// Groups under the first model beside random groups of their size.
+pub fn table(report: &Report, groups: Vec<&GroupOutcome>, percent: Percent) -> Table {
+    let first = report.models.first().map_or("", |m| m.name.as_str());
+    let chance = groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some()));
+    let mut columns = vec![words("Group"), figures("Rows"), figures("Loss, %")];
+    if chance {
+        columns.extend(
+            [
+                "Random groups, %",
+                "from, %",
+                "to, %",
+                "Beyond them, points",
+                "Beyond the others, points",
+                "p, adjusted",
+            ]
+            .map(figures),
+        );
+    }
+    let rows = groups.into_iter().map(|group| {
+        let result = group.results.first().copied().unwrap_or_default();
+        let mut cells = vec![
+            Cell::name(&group.name),
+            Cell::number(count(group.rows), group.rows as f64),
+            Cell::number(percent.bare(result.loss), result.loss),
+        ];
+        if chance {
+            let shown = |value: Option<f64>| {
+                let value = value.unwrap_or(f64::NAN);
+                Cell::number(percent.bare(value), value)
+            };
+            cells.extend([result.chance_mean, result.chance_low, result.chance_high].map(shown));
+            let excess = result.excess_loss.unwrap_or(f64::NAN);
+            cells.push(Cell::number(percent.signed(excess), excess));
+            let difference = result.difference.unwrap_or(f64::NAN);
+            cells.push(Cell::number(percent.signed(difference), difference));
+            let p = result.adjusted_p.unwrap_or(f64::NAN);
+            cells.push(Cell::number(escape(&p_value(p)), p));
+        }
+        Row { cells, rank: None }
+    });
+    Table {
+        caption: format!("Every group under {first}, beside random groups of its size"),
+        spans: Vec::new(),
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+/// The choices that follow from what was found.
+fn next(report: &Report, verdict: &Verdict) -> String {
+    let group = verdict.group.as_deref().map_or_else(|| "that group".into(), strong);
+    let fairer = report.models.last().filter(|_| report.models.len() > 1 && report.cost.is_some());
+    match verdict.code {
+        VerdictCode::Evidence => {
+            let fairer = fairer.map_or_else(String::new, |model| {
+                format!(" {} is one remedy, with the price named above;", in_sentence(&model.name))
+            });
+            format!(
+                "There is something to decide.{fairer} more topics, more weight for {group}, or a model of \
+                 its own are others. To leave it as it is can be right, too, once it is known and said."
+            )
+        }
+        VerdictCode::NoEvidence => {
+            "Nothing has to be done on this account. Look again when the data or the groups change."
+                .into()
+        }
+        VerdictCode::TooFewRows => format!(
+            "Do not read the numbers of {group} as a finding, and do not change the model for them. More rows, or \
+             small groups put together, would tell."
+        ),
+        VerdictCode::NotTested => {
+            "Ask for the test before anything is decided on these numbers.".into()
+        }
+    }
+}
+
+/// Three things that a reader without the method's words has to know.
+fn caveats(report: &Report) -> [String; 3] {
+    let chance = report.who_pays.groups.iter().any(|g| {
+        let first = g.results.first();
+        first.is_some_and(|r| r.chance().is_some())
+    });
+    let bands =
+        if chance { " The grey bands show how much of that is to be expected." } else { "" };
+    [
+        "<b>This is about description, not treatment.</b> It says how much of each group gets lost when all are \
+         summed up by the same few patterns, not how anyone is treated by what is decided with them."
+            .into(),
+        format!(
+            "<b>Small groups look worse off than they are.</b> A few people can be described almost perfectly by \
+             patterns made for them alone, so sharing always seems to cost them more.{bands}"
+        ),
+        "<b>The groups were given.</b> Divide the same people in another way and others may come out worse off; and \
+         inside each group some fare worse than the rest."
+            .into(),
+    ]
+}
