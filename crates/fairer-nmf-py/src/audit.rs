@@ -3,7 +3,7 @@
 use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
-use fairer_nmf::audit::{Evaluation, GroupIntervals, audit_pair};
+use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
 use fairer_nmf::{AuditOptions, Element, Group, GroupedData};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -97,6 +97,8 @@ pub fn intervals<'py>(
         seed,
         permutations: 0,
         folds: 0,
+        differences: false,
+        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
         trade_off: None,
         ..AuditOptions::default()
     };

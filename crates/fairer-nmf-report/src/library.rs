@@ -3,7 +3,7 @@
 
 use fairer_nmf::audit::{
     self, Bootstrap, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation,
-    Remark, Role, TradeOff,
+    Remark, Role, TradeOff, VerdictCode,
 };
 use fairer_nmf::{AuditReport, Element, GroupBaseline, GroupedData, Method, Model, Status};
 
@@ -93,11 +93,17 @@ pub fn report<T: Element>(
                 .map(|(l, baseline)| page::GroupOutcome {
                     group: group(&found.subject.groups[l], baseline),
                     results: shown.iter().map(|a| result(a.audit, main.audit, l)).collect(),
-                    feature_errors: Vec::new(),
+                    feature_errors: (shown[0].audit.feature_errors.get(l).into_iter().flatten())
+                        .map(|f| page::FeatureError {
+                            name: feature(f.feature),
+                            share: f.share,
+                            share_of_all: f.share_of_all,
+                        })
+                        .collect(),
                 })
                 .collect(),
         },
-        verdict: verdict(found),
+        verdict: Some(verdict(found)),
         is_it_real: is_it_real(main.audit, &shown),
         cost: (found.change.as_ref())
             .map(|change| cost(&found.subject.groups, change, found.subject.trade_off.as_ref())),
@@ -156,9 +162,23 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
     Some(page::Remark { code: code.to_owned(), sentence })
 }
 
-/// What the audit says in the end.
-fn verdict(_: &Comparison) -> Option<page::Verdict> {
-    None
+/// What the audit says first, in the words of the library.
+fn verdict(found: &Comparison) -> page::Verdict {
+    let said = found.verdict();
+    page::Verdict {
+        code: match said.code {
+            VerdictCode::Evidence => page::VerdictCode::Evidence,
+            VerdictCode::NoEvidence => page::VerdictCode::NoEvidence,
+            VerdictCode::TooFewRows => page::VerdictCode::TooFewRows,
+            VerdictCode::NotTested => page::VerdictCode::NotTested,
+        },
+        group: said.group.clone(),
+        excess_loss: said.excess_loss,
+        difference: said.difference,
+        adjusted_p: said.adjusted_p,
+        sentence: said.sentence.clone(),
+        notes: said.notes.clone(),
+    }
 }
 
 /// The parts that stops have left out of the audits, in words.
@@ -255,6 +275,8 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
+    let chance = audit.chance.as_ref().map(|c| &c.groups[l]);
+    let differs = audit.differences.as_ref().map(|d| &d.groups[l]);
     page::GroupResult {
         relative_error: group.relative_error,
         relative_error_low: intervals.map(|i| i.relative_error.low),
@@ -264,7 +286,14 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         loss_high: intervals.map(|i| i.loss.high),
         held_out_loss: own.map(|own| group.relative_error - own),
         p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
-        ..page::GroupResult::default()
+        chance_mean: chance.map(|c| c.mean),
+        chance_low: chance.map(|c| c.low),
+        chance_high: chance.map(|c| c.high),
+        excess_loss: chance.map(|c| c.excess_loss),
+        difference: differs.map(|d| d.difference.estimate),
+        difference_low: differs.map(|d| d.difference.low),
+        difference_high: differs.map(|d| d.difference.high),
+        adjusted_p: differs.map(|d| d.adjusted_p),
     }
 }
 
