@@ -109,6 +109,8 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     """Give the estimator's parameters behind a model from a file."""
     kept = json.loads(model.parameters)
     method, baseline = kept["method"], kept["baseline"]
+    if method["name"] == "weighted" and method["update"] == "mu":
+        method = {"name": "mu"}
     arguments: dict[str, Any] = {
         "n_components": kept["rank"],
         "method": method["name"],
