@@ -8,7 +8,6 @@ mod sealed {
 }
 
 /// f32 or f64: what the kernels need of the type of the data and of the representation.
-
 pub trait Number:
     Copy + Default + Send + Sync + std::fmt::Debug + sealed::Sealed + 'static
 {

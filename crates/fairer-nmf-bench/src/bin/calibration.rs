@@ -247,12 +247,12 @@ fn verdict(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize)
         "| rows | error covered: bootstrap | error covered | loss covered: bootstrap | loss covered | true loss | usual loss | estimate | true d | evidence / no / too few |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    for l in 0..sizes.len() {
+    for (l, size) in sizes.iter().enumerate() {
         let percent = |v: &f64| format!("{:.0} %", 100.0 * v);
         let c: Vec<String> = found.covered[l].iter().map(percent).collect();
         let m: Vec<String> = found.means[l].iter().map(|v| format!("{v:.4}")).collect();
         let a: Vec<String> = found.answers[l].iter().map(|v| format!("{:.0}", 100.0 * v)).collect();
-        println!("| {} | {} | {} | {} |", sizes[l], c.join(" | "), m.join(" | "), a.join(" / "));
+        println!("| {size} | {} | {} | {} |", c.join(" | "), m.join(" | "), a.join(" / "));
     }
 }
 

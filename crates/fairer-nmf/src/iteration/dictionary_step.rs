@@ -19,7 +19,7 @@ pub(super) enum DictionaryStep<'a> {
         criteria: &'a [Criterion],
     },
     MinMax(MinMax<'a>),
-    Mixture(Search),
+    Mixture(Box<Search>),
 }
 
 /// The exact min-max step, warm.
@@ -61,7 +61,9 @@ impl<'a> DictionaryStep<'a> {
                 gap: None,
                 improvement: f64::INFINITY,
             }),
-            DictionaryRule::Mixture { alpha } => Self::Mixture(Search::new(alpha, criteria, norms)),
+            DictionaryRule::Mixture { alpha } => {
+                Self::Mixture(Box::new(Search::new(alpha, criteria, norms)))
+            }
         }
     }
 

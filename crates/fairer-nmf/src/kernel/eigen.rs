@@ -268,7 +268,7 @@ fn deflate(column: &mut [f64], basis: &[Vec<f64>]) -> bool {
         }
         let after = dot(column, column).sqrt();
         // Also where it is zero or not finite.
-        if !(after > NOTHING * before) {
+        if after.is_nan() || after <= NOTHING * before {
             return false;
         }
         column.iter_mut().for_each(|c| *c /= after);

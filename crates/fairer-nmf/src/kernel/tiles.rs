@@ -200,7 +200,7 @@ fn factor_tile(a: &mut [f64]) -> bool {
         let row = &mut above[k * TILE..];
         let pivot = row[k];
         // Also false for a NaN.
-        if !(pivot > 0.0) || !pivot.is_finite() {
+        if !pivot.is_finite() || pivot <= 0.0 {
             return false;
         }
         let root = pivot.sqrt();

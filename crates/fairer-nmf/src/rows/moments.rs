@@ -83,7 +83,7 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
         &self.rows[first..end]
     }
 
-    fn from_kept(&self, kept: &[Vec<f64>], weights: &[f64], v: &[f64], p: usize) -> Products {
+    fn of_kept(&self, kept: &[Vec<f64>], weights: &[f64], v: &[f64], p: usize) -> Products {
         let n = self.features();
         let mut image = vec![0.0; n * p];
         let grams = kept
@@ -98,7 +98,7 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
         Products { image, grams }
     }
 
-    fn from_rows(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
+    fn by_rows(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
         let n = self.features();
         let piece = self.rows.len().div_ceil(PIECES);
         let of_piece = |rows: &[(usize, usize)]| {
@@ -323,8 +323,8 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
 
     fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
         match &self.kept {
-            Some(kept) => self.from_kept(kept, weights, v, p),
-            None => self.from_rows(weights, v, p),
+            Some(kept) => self.of_kept(kept, weights, v, p),
+            None => self.by_rows(weights, v, p),
         }
     }
 
