@@ -124,9 +124,17 @@ pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<B
         (Some(errors), _) => Baseline::Given { errors },
         (None, "paper") => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
         (None, "best") => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
+        (None, "adjusted") => Baseline::Adjusted {
+            estimate: Estimate { runs, ..Estimate::best() },
+            draws: Baseline::CHANCE_DRAWS,
+        },
         (None, "zero") => Baseline::Zero,
         (None, other) => {
-            return unknown("baseline", other, "'paper', 'best', 'zero' or one error per group");
+            return unknown(
+                "baseline",
+                other,
+                "'paper', 'best', 'adjusted', 'zero' or one error per group",
+            );
         }
     })
 }

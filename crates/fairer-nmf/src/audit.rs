@@ -21,7 +21,7 @@ mod verdict;
 
 pub use crate::progress::{AuditPart, Role};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
-pub use chance::{DrawBudget, GroupChance, RandomGroups};
+pub use chance::{DrawBudget, GroupChance, RandomGroups, chance_losses};
 pub use comparison::{
     AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Subject, compare, fit_peers,
 };

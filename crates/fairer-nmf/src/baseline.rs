@@ -27,9 +27,27 @@ pub enum Baseline {
     },
     /// E_ℓ = 0: the loss is the relative error.
     Zero,
+    /// E_ℓ by standard NMF of every group alone; the fit minimises the largest loss beyond what random
+    /// groups of the size pay, so that no small group steers it by chance.
+    Adjusted {
+        /// How E_ℓ is estimated.
+        estimate: Estimate,
+        /// Random groups drawn of every size.
+        draws: usize,
+    },
 }
 
 impl Baseline {
+    /// Random groups of every size behind the size-adjusted criterion: their mean is then known to
+    /// a fifth of their scatter.
+    pub const CHANCE_DRAWS: usize = 20;
+
+    /// The size-adjusted one: [`Estimate::best`], and 20 random groups of every size.
+    #[must_use]
+    pub fn adjusted() -> Self {
+        Self::Adjusted { estimate: Estimate::best(), draws: Self::CHANCE_DRAWS }
+    }
+
     /// The same for data times `unit`.
     pub(crate) fn times(&self, unit: f64) -> Self {
         match self {
@@ -146,7 +164,7 @@ pub(crate) fn baselines(
             .map(|_| GroupBaseline { error: 0.0, run_errors: Vec::new() })
             .collect()),
         Baseline::Given { errors } => given(rows, errors),
-        Baseline::Estimate(estimate) => {
+        Baseline::Estimate(estimate) | Baseline::Adjusted { estimate, .. } => {
             if estimate.runs == 0 {
                 return Err(Error::Parameter {
                     name: "baseline runs",

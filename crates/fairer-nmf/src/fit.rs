@@ -1,6 +1,7 @@
 //! The fit: baselines, the bound, and restarts of the one loop ([`crate::iteration`]), of which the best
 //! becomes the model.
 
+mod adjusted;
 mod restarts;
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
@@ -8,7 +9,7 @@ use crate::bound::{BoundReport, bound_of_rows};
 use crate::data::GroupedData;
 use crate::iteration::{Context, Run, Start, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
-use crate::parameters::{Parameters, StartWeights};
+use crate::parameters::{Method, Parameters, StartWeights};
 use crate::progress::{Observer, Progress};
 use crate::rows::{Element, RowStep, Rows, Units};
 use crate::stopping::Status;
@@ -99,6 +100,23 @@ fn fit_with<T: Element>(
     start: Option<&Start>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    match &parameters.baseline {
+        // Standard NMF minimises no loss, and one group has nobody beside it.
+        Baseline::Adjusted { estimate, draws }
+            if data.groups().len() > 1 && !matches!(parameters.method, Method::Standard { .. }) =>
+        {
+            adjusted::fit_adjusted(data, parameters, (estimate, *draws), start, observer)
+        }
+        _ => fit_unadjusted(data, parameters, start, observer),
+    }
+}
+
+fn fit_unadjusted<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    start: Option<&Start>,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
     let rows = T::hold(data, Units::Own);
     let Fitted { mut model, representation, baseline_time, fit_time } =
         fit_rows(&*rows, parameters, start, observer)?;
@@ -142,7 +160,8 @@ fn fit_rows(
     let asked = parameters.baseline.times(unit);
     let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
     let baseline_time = begin.elapsed();
-    let cut_short = context.is_over() && matches!(parameters.baseline, Baseline::Estimate(_));
+    let cut_short = context.is_over()
+        && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
 
     let from_bound = parameters.start_weights == StartWeights::Bound;
@@ -246,6 +265,7 @@ fn into_model(
             relative_error: run.measured.relative_errors[l],
             loss: run.measured.losses[l],
             weight: run.weights[l],
+            chance: None,
         })
         .collect();
     Model {

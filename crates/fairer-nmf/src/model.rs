@@ -32,6 +32,10 @@ pub struct GroupFit {
     /// λ_ℓ: the share of the group in the last exact dictionary step (sum 1; even for the
     /// other methods).
     pub weight: f64,
+    /// c_ℓ: what a random group of its size pays, where the fit allowed for it; what it minimised is
+    /// then the largest loss less c_ℓ.
+    #[serde(default)]
+    pub chance: Option<f64>,
 }
 
 /// Relative baseline above which a group's own topics explain next to nothing of it.
@@ -218,6 +222,14 @@ impl Model {
         self.groups.iter().map(|g| g.loss).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// What the fit minimised: the largest loss, or the largest excess loss where it allowed for
+    /// chance ([`Baseline::Adjusted`](crate::Baseline::Adjusted)). Bound, gap and history refer to it.
+    #[must_use]
+    pub fn worst_criterion(&self) -> f64 {
+        let criterion = |g: &GroupFit| g.loss - g.chance.unwrap_or(0.0);
+        self.groups.iter().map(criterion).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// The group with the largest loss.
     #[must_use]
     pub fn worst_group(&self) -> &GroupFit {
@@ -273,7 +285,11 @@ impl Model {
     /// How good the fit is, in one sentence.
     #[must_use]
     pub fn certificate(&self) -> String {
-        self.global_bound.certificate(self.rank(), self.worst_loss())
+        let said = self.global_bound.certificate(self.rank(), self.worst_criterion());
+        match self.groups.iter().any(|g| g.chance.is_some()) {
+            true => said.replacen("worst loss", "worst excess loss", 1),
+            false => said,
+        }
     }
 
     /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares

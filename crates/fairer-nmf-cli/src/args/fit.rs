@@ -10,9 +10,10 @@ use super::values::{BaselineKind, InitName, Normalize, Seconds, StartWeightsName
 #[command(next_help_heading = "Baselines")]
 pub(crate) struct BaselineArgs {
     /// What a group could have alone: paper (mean of several runs of multiplicative updates),
-    /// best (lowest of several tight runs), zero, or a CSV with the columns `group` and
+    /// best (lowest of several tight runs), adjusted (best; the fit allows every group what a
+    /// random group of its size would pay, so that chance cannot steer it), zero, or a CSV with the columns `group` and
     /// `baseline_error` (in units of the group's norm after scaling, as in --json)
-    #[arg(long, value_name = "paper|best|zero|FILE", default_value = "paper")]
+    #[arg(long, value_name = "paper|best|adjusted|zero|FILE", default_value = "paper")]
     pub baseline: BaselineKind,
 
     /// Runs per group

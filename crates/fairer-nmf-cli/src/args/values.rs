@@ -120,6 +120,7 @@ pub(crate) enum StartWeightsName {
 pub(crate) enum BaselineKind {
     Paper,
     Best,
+    Adjusted,
     Zero,
     File(String),
 }
@@ -131,6 +132,7 @@ impl FromStr for BaselineKind {
         Ok(match text {
             "paper" => Self::Paper,
             "best" => Self::Best,
+            "adjusted" => Self::Adjusted,
             "zero" => Self::Zero,
             file => Self::File(file.to_owned()),
         })

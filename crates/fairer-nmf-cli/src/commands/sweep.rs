@@ -140,6 +140,11 @@ fn sweep<T: Element>(
     };
     let runs = match args.baseline.baseline {
         BaselineKind::Paper | BaselineKind::Best => args.baseline.baseline_runs as usize,
+        BaselineKind::Adjusted => {
+            return Err(Failure::wrong(
+                "--baseline adjusted: sweep compares methods against the same baselines; take best",
+            ));
+        }
         BaselineKind::Zero | BaselineKind::File(_) => 0,
     };
     let records = plan.run(&data, &Deadline::new(args.solver.time_limit), bar)?;

@@ -156,7 +156,9 @@ pub(crate) fn files_read(
 ) -> Result<Vec<String>, Failure> {
     let baseline = baseline.and_then(|given| match &given.baseline {
         BaselineKind::File(path) => Some(path),
-        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Zero => None,
+        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Adjusted | BaselineKind::Zero => {
+            None
+        }
     });
     let own_list = |list: &&String| !["auto", "none", "english"].contains(&list.as_str());
     let named = [

@@ -66,6 +66,10 @@ pub(crate) fn baseline(args: &BaselineArgs, names: &[&str]) -> Result<Baseline, 
     Ok(match &args.baseline {
         BaselineKind::Paper => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
         BaselineKind::Best => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
+        BaselineKind::Adjusted => {
+            let estimate = Estimate { runs, ..Estimate::best() };
+            Baseline::Adjusted { estimate, draws: Baseline::CHANCE_DRAWS }
+        }
         BaselineKind::Zero => Baseline::Zero,
         BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names)? },
     })
@@ -75,7 +79,7 @@ fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
     let wrong = |what: String| Failure::wrong(format!("{path} (--baseline): {what}"));
     if !Path::new(path).exists() {
         return Err(Failure::wrong(format!(
-            "--baseline {path}: expected paper, best, zero, or a file, and there is no such file"
+            "--baseline {path}: expected paper, best, adjusted, zero, or a file, and there is no such file"
         )));
     }
     let column = |name: &str| {

@@ -280,7 +280,7 @@ fn baselines_that_do_not_fit() {
     );
     place.refused(
         &[&fit[..], &["papr"]].concat(),
-        "--baseline papr: expected paper, best, zero, or a file, and there is no such file",
+        "--baseline papr: expected paper, best, adjusted, zero, or a file, and there is no such file",
     );
     place.write("c.csv", "group,baseline_error\nmale,low\nfemale,0.4\n");
     place.refused(

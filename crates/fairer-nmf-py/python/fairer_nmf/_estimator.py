@@ -44,9 +44,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The weights of the groups that a run of the method "am" begins with: even, those of the
         lower bound (the mixture of groups that is hardest to serve), or one per group, in the
         order of `groups_` or by label.
-    baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
+    baseline : {"paper", "best", "adjusted", "zero"}, array-like or mapping, default="paper"
         Where the E_g come from: the mean of `baseline_runs` runs of multiplicative updates, the
-        lowest of as many tight runs of HALS, zero (the loss is then the relative error), one
+        lowest of as many tight runs of HALS, the same with a fit that allows every group what a
+        random group of its size would pay (so that chance cannot steer it), zero (the loss is then the relative error), one
         number per group in the order of `groups_`, or a mapping from the group's name, such as
         :func:`estimate_baseline` returns. Plain NMF needs none and takes zero.
     baseline_runs : int, default=5

@@ -20,7 +20,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     weights = _baseline.given("start_weights", estimator.start_weights, groups)
     limit = estimator.time_limit
     preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
-    if groups is None and preset in ("paper", "best"):
+    if groups is None and preset in ("paper", "best", "adjusted"):
         preset = "zero"
     feature_names = getattr(estimator, "feature_names_in_", None)
     return {
@@ -136,6 +136,9 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     elif baseline["kind"] == "estimate":
         arguments["baseline"] = "best" if baseline["summary"] == "lowest" else "paper"
         arguments["baseline_runs"] = baseline["runs"]
+    elif baseline["kind"] == "adjusted":
+        arguments["baseline"] = "adjusted"
+        arguments["baseline_runs"] = baseline["estimate"]["runs"]
     else:
         arguments["baseline"] = "zero"
     return arguments

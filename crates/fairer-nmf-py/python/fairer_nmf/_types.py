@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Method = Literal["am", "mu", "standard"]
 Update = Literal["auto", "mu", "hals", "nnls"]
 Init = Literal["auto", "random", "nndsvd", "nndsvda"]
-BaselineName = Literal["paper", "best", "zero"]
+BaselineName = Literal["paper", "best", "adjusted", "zero"]
 PerGroup = Sequence[float] | NDArray[Any] | Mapping[Any, float]
 Normalize = Literal["features"] | None
 StartWeights = Literal["even", "bound"]

@@ -241,8 +241,12 @@ fn cheaper<T: Element>(
     data: &GroupedData<'_, T>,
     drawn: &GroupedData<'_, T>,
 ) -> Baseline {
+    let shorter = |e: &Estimate| Estimate { runs: e.runs.min(2), ..e.clone() };
     match baseline {
-        Baseline::Estimate(e) => Baseline::Estimate(Estimate { runs: e.runs.min(2), ..e.clone() }),
+        Baseline::Estimate(e) => Baseline::Estimate(shorter(e)),
+        Baseline::Adjusted { estimate, draws } => {
+            Baseline::Adjusted { estimate: shorter(estimate), draws: (*draws).min(5) }
+        }
         Baseline::Given { errors } => {
             let norms = data.groups().iter().zip(drawn.groups());
             let errors = errors.iter().zip(norms).map(|(e, (g, d))| e / g.norm() * d.norm());

@@ -18,8 +18,9 @@
 
 use super::steps::Steps;
 use super::unseen::Fitter;
+use super::{AuditPart, evaluate};
 use crate::random::{Purpose, Stream};
-use crate::{Element, GroupedData, Result};
+use crate::{Element, Error, GroupedData, Observer, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -88,34 +89,20 @@ pub(super) fn random_groups<T: Element>(
     seed: u64,
     steps: &Steps<'_>,
 ) -> Result<Option<RandomGroups>> {
-    let fitter = Fitter { data, rank: components.nrows(), seed, steps };
-    let loss = |rows: &[usize], purpose| -> Result<f64> {
-        let norm: f64 = rows.iter().map(|&row| data.row_squared_norm(row)).sum();
-        if norm <= 0.0 {
-            return Ok(0.0);
-        }
-        let own = fitter.errors(rows, &fitter.best(rows, components, purpose)?)?;
-        let shared: f64 = rows.iter().map(|&row| row_errors[row]).sum();
-        Ok((shared / norm).sqrt() - (own.iter().sum::<f64>() / norm).sqrt())
-    };
+    let draws = Draws { data, components, row_errors, seed, steps };
     let groups = data.groups();
-    let draw = |b: usize| -> Result<Vec<f64>> {
-        let sets = if b == 0 {
-            groups.iter().map(|g| g.rows.clone()).collect()
-        } else {
-            shuffled(data, b, seed)
-        };
-        let one =
-            |(l, rows): (usize, &Vec<usize>)| loss(rows, Purpose::Chance(b as u64, 1 + l as u64));
-        let work = || sets.par_iter().enumerate().map(one).collect();
+    let draw = |b: usize| {
         // Draws that a p-value asks for on top are not counted: nobody knows them beforehand.
-        if b <= budget.draws { steps.step(work) } else { steps.go_on().and_then(|()| work()) }
+        match b <= budget.draws {
+            true => steps.step(|| draws.losses(b)),
+            false => steps.go_on().and_then(|()| draws.losses(b)),
+        }
     };
     let begin = Instant::now();
     let mut found = vec![draw(0)?];
     extend(&mut found, budget.draws, &draw, || begin.elapsed() < budget.time)?;
-    let draws = found.len() - 1;
-    if draws < AT_LEAST.min(budget.draws) {
+    let made = found.len() - 1;
+    if made < AT_LEAST.min(budget.draws) {
         return Ok(None);
     }
     let moments: Vec<(f64, f64)> = (0..groups.len()).map(|l| moments(&found, l)).collect();
@@ -137,7 +124,7 @@ pub(super) fn random_groups<T: Element>(
         }
         counted = found.len();
         let open = tails.iter().any(|tail| !tail.is_decided());
-        let more = found.len() - 1 < AT_MOST * budget.draws && draws == budget.draws;
+        let more = found.len() - 1 < AT_MOST * budget.draws && made == budget.draws;
         if !(open && more && begin.elapsed() < budget.time) {
             break;
         }
@@ -148,10 +135,10 @@ pub(super) fn random_groups<T: Element>(
         }
     }
     let one = |(l, tail): (usize, Tail)| {
-        let mut values: Vec<f64> = found[1..=draws].iter().map(|losses| losses[l]).collect();
-        let mean = values.iter().sum::<f64>() / draws as f64;
+        let mut values: Vec<f64> = found[1..=made].iter().map(|losses| losses[l]).collect();
+        let mean = values.iter().sum::<f64>() / made as f64;
         values.sort_by(f64::total_cmp);
-        let at = |share: f64| values[((share * draws as f64) as usize).min(draws - 1)];
+        let at = |share: f64| values[((share * made as f64) as usize).min(made - 1)];
         let loss = found[0][l];
         GroupChance {
             loss,
@@ -164,7 +151,70 @@ pub(super) fn random_groups<T: Element>(
         }
     };
     let groups = tails.into_iter().enumerate().map(one).collect();
-    Ok(Some(RandomGroups { draws, draws_asked: budget.draws, groups }))
+    Ok(Some(RandomGroups { draws: made, draws_asked: budget.draws, groups }))
+}
+
+/// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
+/// knows no labels (H, r×n). What the size-adjusted criterion allows for.
+///
+/// # Errors
+/// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
+/// to stop.
+pub fn chance_losses<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    draws: usize,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Vec<f64>> {
+    if draws == 0 {
+        return Err(Error::Parameter {
+            name: "draws",
+            value: "0".to_owned(),
+            expected: "at least one draw of random groups is needed",
+        });
+    }
+    let found = evaluate(data, components, None, &vec![0.0; data.groups().len()])?;
+    let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
+    let row_errors = &found.row_squared_errors;
+    let all = Draws { data, components, row_errors, seed, steps: &steps };
+    let losses: Vec<Vec<f64>> =
+        (1..=draws).into_par_iter().map(|b| steps.step(|| all.losses(b))).collect::<Result<_>>()?;
+    let mean = |l: usize| losses.iter().map(|losses| losses[l]).sum::<f64>() / draws as f64;
+    Ok((0..data.groups().len()).map(|l| mean(l).max(0.0)).collect())
+}
+
+/// The draws of one dictionary.
+struct Draws<'a, 'd, T> {
+    data: &'a GroupedData<'d, T>,
+    components: ArrayView2<'a, f64>,
+    row_errors: &'a [f64],
+    seed: u64,
+    steps: &'a Steps<'a>,
+}
+
+impl<T: Element> Draws<'_, '_, T> {
+    /// The losses of draw b; draw 0 has the groups as they are.
+    fn losses(&self, b: usize) -> Result<Vec<f64>> {
+        let sets: Vec<Vec<usize>> = match b {
+            0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
+            b => shuffled(self.data, b, self.seed),
+        };
+        let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
+        sets.par_iter().enumerate().map(|(l, rows)| self.loss(rows, purpose(l))).collect()
+    }
+
+    fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {
+        let norm: f64 = rows.iter().map(|&row| self.data.row_squared_norm(row)).sum();
+        if norm <= 0.0 {
+            return Ok(0.0);
+        }
+        let (rank, seed, steps) = (self.components.nrows(), self.seed, self.steps);
+        let fitter = Fitter { data: self.data, rank, seed, steps };
+        let own = fitter.errors(rows, &fitter.best(rows, self.components, purpose)?)?;
+        let shared: f64 = rows.iter().map(|&row| self.row_errors[row]).sum();
+        Ok((shared / norm).sqrt() - (own.iter().sum::<f64>() / norm).sqrt())
+    }
 }
 
 /// Makes draws until there are `wanted` beside the observed one, a few at a time while `go_on`.

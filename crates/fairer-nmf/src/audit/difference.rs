@@ -146,13 +146,14 @@ fn estimate(group: &Unseen, rank: usize) -> Estimate {
     let own_gap = root(&group.crossed) - root(&group.own);
     let shared_gap = error - root(&group.inside);
     let of_own = if is_small(group.norm.len(), rank) { 1.0 } else { UNSURE };
-    let unsure = (of_own * own_gap).powi(2) + (UNSURE * shared_gap).powi(2);
+    let of_shared = (UNSURE * shared_gap).powi(2);
+    let unsure = (of_own * own_gap).powi(2) + of_shared;
     Estimate {
         rows,
         loss: error - baseline,
         se: (variance * of_sample + unsure).sqrt(),
         error,
-        error_se: (error_variance * of_sample).sqrt(),
+        error_se: (error_variance * of_sample + of_shared).sqrt(),
     }
 }
 
