@@ -185,3 +185,27 @@ def test_a_page_needs_no_network_and_escapes_names(data):
     assert len(plain) < len(page)
     hidden = result.report(draws=0, permutations=0, min_group_size=30).html()
     assert "&lt;small&gt;" not in hidden
+
+
+def test_a_report_begins_with_its_verdict(data):
+    X, groups = data
+    groups = np.where(groups == "small", "<small>", groups)
+    report = audit(X, H=X[:4], sensitive_features=groups).report(
+        draws=20, permutations=20, folds=2
+    )
+    verdict = report.verdict
+    assert verdict["code"] in ("evidence", "no-evidence", "too-few-rows")
+    assert verdict["group"] in set(groups) and verdict["sentence"]
+    assert repr(report).startswith(verdict["sentence"])
+    shown = report._repr_html_()
+    assert shown.startswith("<p><b>") and "<small>" not in shown
+    page = report.html()
+    assert page.index('class="verdict') < page.index('class="chart"')
+    frame = report.to_frame()
+    assert len(frame) == 9
+    row = frame.loc[(verdict["group"], "Your dictionary")]
+    assert row["excess_loss"] == verdict["excess_loss"]
+    assert row["difference"] == verdict["difference"] and row["chance_low"] < row["chance_high"]
+    # A test that was not asked for is no verdict.
+    one = audit(X, H=X[:4], sensitive_features=np.repeat("all", len(X)))
+    assert one.report(draws=0, permutations=0, folds=0).verdict["code"] == "not-tested"

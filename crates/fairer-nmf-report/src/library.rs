@@ -163,7 +163,7 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
 }
 
 /// What the audit says first, in the words of the library.
-fn verdict(found: &Comparison) -> page::Verdict {
+pub fn verdict(found: &Comparison) -> page::Verdict {
     let said = found.verdict();
     page::Verdict {
         code: match said.code {

@@ -218,7 +218,6 @@ fn measure<T: Element>(
         let fitted = audited.model.as_ref().map(|model| (model, None));
         let bound = outcome.global_bound;
         let report = library::report(about, &data, &found, &baselines, fitted, bound);
-        outcome.verdict = report.verdict.clone();
         outcome.report = Some(report);
     }
     files.write_json(|| outcome.to_json())?;
@@ -253,7 +252,7 @@ fn outcome<T: Element>(
     let model = audited.model.as_ref();
     Outcome {
         schema: SCHEMA,
-        verdict: None,
+        verdict: Some(library::verdict(found)),
         method: Maker::of(audited.method()),
         rank: audit.rank,
         seed: 0,

@@ -13,7 +13,7 @@ use fairer_nmf_io::{
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::files::{Asked, Files, end_if_stopped};
-use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table};
+use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, said, table};
 use crate::screen::{Bar, Deadline, STRONG, print, show, styled};
 use crate::work::{Plan, fit_and_compare};
 
@@ -133,7 +133,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     files.finish()?;
     if !quiet {
         print(&format!(
-            "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
+            "\n{}\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n",
+            said(&outcome).unwrap_or_default()
         ))?;
     }
     Ok(())

@@ -7,8 +7,8 @@ use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank, keep_recipe};
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, about, audit_fit, of_fit, table, title};
-use crate::screen::{Bar, show, stopped};
+use crate::results::{About, about, audit_fit, of_fit, said, table, title};
+use crate::screen::{Bar, print, show, stopped};
 use crate::work::{fit_and_compare, load};
 
 /// Fit a dictionary that treats the worst-off group as well as possible
@@ -121,6 +121,9 @@ fn fit_matrix<T: Element>(
             // The fit is done, and what it found is not lost with its audit.
             files.write_json(|| outcome.to_json())?;
             return Err(failure);
+        }
+        if let Some(said) = said(&outcome).filter(|_| shown) {
+            print(&format!("\n{said}"))?;
         }
     }
     files.write_json(|| outcome.to_json())?;

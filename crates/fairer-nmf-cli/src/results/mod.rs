@@ -14,4 +14,4 @@ pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
 pub(crate) use ranks::rank_table;
 pub(crate) use sweep::Sweep;
-pub(crate) use table::{dimensions, table};
+pub(crate) use table::{dimensions, said, table};

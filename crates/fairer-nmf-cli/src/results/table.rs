@@ -3,11 +3,19 @@
 use fairer_nmf::Status;
 
 use super::outcome::{GroupOutcome, Outcome};
-use crate::screen::{BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, styled};
+use crate::screen::{
+    BAD, FAINT, GOOD, PLAIN, STRONG, Table, counted, duration, listed, printable, styled,
+};
 use crate::work::Maker;
 
 /// Changes below this are rounding and stopping, not gains and losses: as R-Error.
 const NOTICEABLE: f64 = 5e-5;
+
+/// The verdict's sentence as a line, where there is one.
+pub(crate) fn said(outcome: &Outcome) -> Option<String> {
+    let verdict = outcome.verdict.as_ref()?;
+    Some(format!("{}\n", styled(STRONG, &printable(&verdict.sentence))))
+}
 
 /// `297 rows, 12 features, 2 groups`.
 pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String {
@@ -16,8 +24,7 @@ pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String 
 
 /// The whole text: heading, table, who is better and worse off, certificate.
 pub(crate) fn table(outcome: &Outcome) -> String {
-    let verdict = outcome.verdict.as_ref().map(|verdict| verdict.sentence.as_str());
-    let mut text = verdict.map_or_else(String::new, |v| format!("{}\n\n", styled(STRONG, v)));
+    let mut text = said(outcome).map_or_else(String::new, |said| format!("{said}\n"));
     text += &heading(outcome);
     text += &group_table(outcome);
     text.push('\n');

@@ -69,7 +69,9 @@ fn a_fit_has_the_audit_where_it_was_asked_for() {
     fit(&["--json", "audited.json", "--audit"]);
     fit(&["--json", "paged.json", "--report", "p.html"]);
     let plain = place.json("plain.json");
-    assert!(plain.get("audit").is_none() && plain.get("report").is_none());
+    for part in ["audit", "report", "verdict"] {
+        assert!(plain.get(part).is_none(), "{part}");
+    }
     for name in ["audited.json", "paged.json"] {
         let mut json = place.json(name);
         for field in FIELDS {
@@ -119,6 +121,14 @@ fn audit_sweep_and_demo_write_their_page_as_json() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let json = place.json("audit.json");
     check_same(&place.read("audit.html"), &json);
+    // The verdict leads: in the file, on the terminal, on the page.
+    let sentence = json["verdict"]["sentence"].as_str().unwrap();
+    assert_eq!(json["verdict"], json["report"]["verdict"]);
+    assert!(ran.out.starts_with(sentence), "{}", ran.out);
+    let codes = ["evidence", "no-evidence", "too-few-rows"];
+    assert!(codes.contains(&json["verdict"]["code"].as_str().unwrap()));
+    let page = place.read("audit.html");
+    assert!(page.find("class=\"verdict").unwrap() < page.find("class=\"chart\"").unwrap());
     assert!(json["report"]["cost"]["curve"].as_array().unwrap().len() > 2);
 
     let sweep = ["--ranks", "1..2", "--trials", "2", "--json", "sweep.json", "--report", "s.html"];

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pathlib
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairer_nmf import _core, _data
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Subject(NamedTuple):
@@ -26,7 +30,7 @@ class Subject(NamedTuple):
 class Report:
     """All that an audit has to say, computed once; made by :meth:`Audit.report`.
 
-    In a notebook it shows its page.
+    Printed and in a notebook it begins with the verdict.
     """
 
     def __init__(self, found: _core.Report) -> None:
@@ -89,9 +93,40 @@ class Report:
             file.write_bytes(content)
         return list(files)
 
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What is said first: `code`, `group`, `excess_loss`, `adjusted_p`, `sentence` and more."""
+        found: dict[str, Any] = self.to_dict()["verdict"]
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row per group and model, with the names of the JSON."""
+        import pandas as pd
+
+        content = self.to_dict()
+        models = [model["name"] for model in content["models"]]
+        rows = [
+            {"group": group["name"], "model": model, "rows": group["rows"], **result}
+            for group in content["who_pays"]["groups"]
+            for model, result in zip(models, group["results"], strict=True)
+        ]
+        return pd.DataFrame(rows).set_index(["group", "model"])
+
     def __repr__(self) -> str:
         content = self.to_dict()
-        return f"<Report of {content['data']['groups']} groups: {content['title']}>"
+        return (
+            f"{content['verdict']['sentence']}\n"
+            f"<Report of {content['data']['groups']} groups: {content['title']}>"
+        )
+
+    def _repr_html_(self) -> str:
+        sentence = html.escape(self.verdict["sentence"])
+        columns = ["rows", "relative_error", "loss", "chance_mean", "excess_loss", "difference"]
+        frame = self.to_frame()
+        table: str = frame[[c for c in columns if c in frame]].to_html(
+            float_format="{:.4f}".format, na_rep="–"
+        )
+        return f"<p><b>{sentence}</b></p>{table}"
 
 
 class Pages:
