@@ -118,6 +118,8 @@ def test_a_sweep_is_the_programs(table, tmp_path):
     assert ours.worst_loss.loc[4, "am"] == pytest.approx(means["am"][4].max())
     assert ours.smallest_rank(means["am"][4].max() + 1e-9) == 4
     assert ours.smallest_rank(-1.0) is None
+    with pytest.raises(ValueError, match="against the same baselines; take 'best'"):
+        sweep(frame, [2], sensitive_features=labels, baseline="adjusted")
 
 
 def test_pip_installs_the_program(tmp_path):

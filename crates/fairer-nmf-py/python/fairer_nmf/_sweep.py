@@ -155,6 +155,8 @@ def sweep(
         raise TypeError("a sweep compares groups: give sensitive_features")
     own: dict[str, Any] = {key: parameters[key] for key in ("normalize", "n_jobs", "max_groups") if key in parameters}
     runs: dict[str, Any] = {key: parameters.pop(key) for key in ("baseline", "baseline_runs") if key in parameters}
+    if isinstance(runs.get("baseline"), str) and runs["baseline"] == "adjusted":
+        raise ValueError("baseline='adjusted': a sweep compares methods against the same baselines; take 'best'")
     index = groups.to_index()
     jobs = [(rank, trial) for rank in ranks for trial in range(trials)]
     tables, unfinished = [], 0
