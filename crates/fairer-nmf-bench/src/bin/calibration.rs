@@ -258,21 +258,26 @@ fn verdict(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize)
 
 /// The two pictures of docs/calibration.md, into a folder.
 fn pictures(sets: usize, folder: &str) {
-    let sizes = [8usize, 10, 15, 20, 30, 60, 100, 300, 1000];
-    let of_kind = |kind: &str, at: usize| -> Vec<(f64, f64)> {
+    let sizes = [8usize, 10, 15, 20, 30, 60, 100, 300];
+    let of_kind = |kind: &str| -> Vec<(f64, [f64; 4])> {
         let one =
-            |&m: &usize| (m as f64, summary(sets, kind, &[m, 60, 100, 200], 0.0, 3).covered[0][at]);
+            |&m: &usize| (m as f64, summary(sets, kind, &[m, 60, 100, 200], 0.0, 3).covered[0]);
         sizes.iter().map(one).collect()
     };
-    let line = |name, kind, at, dashed| Line { name, points: of_kind(kind, at), dashed };
+    let (dense, text) = (of_kind("alike"), of_kind("text"));
+    let line = |name, found: &[(f64, [f64; 4])], at: usize, dashed| Line {
+        name,
+        points: found.iter().map(|(m, covered)| (*m, covered[at])).collect(),
+        dashed,
+    };
     let coverage = chart(
         "True loss of a group inside its 95 % limits",
         "rows of the group",
         &[
-            line("limits, dense data", "alike", 3, false),
-            line("bootstrap, dense data", "alike", 2, true),
-            line("limits, text", "text", 3, false),
-            line("bootstrap, text", "text", 2, true),
+            line("limits, dense data", &dense, 3, false),
+            line("bootstrap, dense data", &dense, 2, true),
+            line("limits, text", &text, 3, false),
+            line("bootstrap, text", &text, 2, true),
         ],
         0.95,
         true,
