@@ -56,9 +56,11 @@ fn said(verdict: &Verdict) -> String {
 /// The features on which the error of the group of the verdict lies more than that of all.
 fn why(report: &Report, verdict: &Verdict) -> Option<String> {
     const MOST: usize = 3;
+    /// Smaller differences of shares are not worth a sentence.
+    const NOTICEABLE: f64 = 0.02;
     let of = verdict.group.as_deref()?;
     let group = report.who_pays.groups.iter().find(|g| g.name == of)?;
-    let beyond = group.feature_errors.iter().filter(|f| f.share > f.share_of_all);
+    let beyond = group.feature_errors.iter().filter(|f| f.share > f.share_of_all + NOTICEABLE);
     let items: Vec<String> = beyond
         .take(MOST)
         .map(|f| {
