@@ -123,6 +123,8 @@ impl Report {
             model.total_error = None;
         }
         self.who_pays.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
+        // Shares of the error of all rows are totals too.
+        self.who_pays.groups.iter_mut().for_each(|g| g.feature_errors.clear());
         if let Some(cost) = &mut self.cost {
             cost.curve.clear();
             cost.share_worse = None;

@@ -24,7 +24,7 @@ fn demo_shows_that_the_worst_group_gains_and_writes_its_page() {
     for part in ["Heart Disease", "female", "Standard NMF", "Fairer-NMF (AM)", "thalach"] {
         assert!(page.contains(part), "{part}");
     }
-    assert_eq!(page.matches("<section ").count(), 7, "the demo shows all there is");
+    assert_eq!(page.matches("<section ").count(), 9, "the demo shows all there is");
     // It may replace its own page.
     place.ok(&["demo"]);
     std::fs::create_dir(place.path().join("there")).unwrap();
