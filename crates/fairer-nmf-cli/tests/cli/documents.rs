@@ -10,7 +10,7 @@ fn topics(place: &Place, model: &str) -> Vec<Vec<String>> {
         let features = topic["features"].as_array().unwrap();
         features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect()
     };
-    json.as_array().unwrap().iter().map(names).collect()
+    json["topics"].as_array().unwrap().iter().map(names).collect()
 }
 
 /// Six newsgroups, each a folder of posts, out of the archive.

@@ -285,7 +285,7 @@ fn the_default_terms_are_pythons_and_patterns_of_ones_own_those_of_the_regex_cra
         place.ok(&[&fit[..], &out, more].concat());
         let json = place.ok(&["topics", "m.safetensors", "--top", "9", "--json", "-"]).out;
         let json: Value = serde_json::from_str(&json).unwrap();
-        let features = json[0]["features"].as_array().unwrap().clone();
+        let features = json["topics"][0]["features"].as_array().unwrap().clone();
         let mut names: Vec<String> =
             features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect();
         names.sort();
