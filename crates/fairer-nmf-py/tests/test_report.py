@@ -78,7 +78,9 @@ def test_json_says_what_the_page_says(data):
     assert result.report(draws=0, permutations=0, folds=0).to_dict()["is_it_real"] is None
     hidden = result.report(min_group_size=30, **few).json()
     assert "small" not in json.loads(hidden)["who_pays"]["groups"][0]["name"]
-    assert '"small"' not in hidden and json.loads(hidden)["hidden_groups"] == 1
+    named = '"name": "small"'
+    assert named in result.report(**few).json()
+    assert named not in hidden and json.loads(hidden)["hidden_groups"] == 1
 
 
 def test_a_page_can_refit_as_the_program_does(data):
