@@ -1,7 +1,7 @@
 //! Laws of the comparison: a dictionary, standard NMF and Fairer-NMF beside it.
 
 use fairer_nmf::audit::{
-    PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
+    DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
 };
 use fairer_nmf::{
     AuditOptions, Baseline, GroupedData, Method, Parameters, Status, Update, audit,
@@ -82,13 +82,16 @@ fn a_peer_is_the_fit_by_that_method_alone() {
         let alone = fit(&data, &alone, &silent).unwrap().model;
         assert_eq!(peer.as_ref().unwrap().model.components, alone.components);
     }
-    // And the audit of a peer is the audit of that dictionary.
+    // And the audit of a peer is the audit of that dictionary, without the test of differences: the
+    // verdict is about the subject.
     let options = AuditOptions { folds: 0, trade_off: None, ..few() };
     let subject = Subject { components: x.slice(s![..2, ..]), representation: None, method: None };
     let compared = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
     let standard = compared.standard.unwrap();
     let h = standard.model.components.view();
-    assert_eq!(standard.audit, audit(&data, h, &errors, None, &options, &silent).unwrap());
+    let chance = DrawBudget { draws: 0, ..options.chance };
+    let untested = AuditOptions { differences: false, chance, ..options };
+    assert_eq!(standard.audit, audit(&data, h, &errors, None, &untested, &silent).unwrap());
 }
 
 #[test]
