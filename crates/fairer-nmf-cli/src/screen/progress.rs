@@ -103,6 +103,13 @@ enum Kind {
     Fit,
 }
 
+/// A command that fails leaves no bar to be drawn after its error.
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 impl Bar {
     pub(crate) fn new(run: &RunArgs) -> Self {
         let shown = !run.quiet && !run.no_progress && std::io::stderr().is_terminal();
