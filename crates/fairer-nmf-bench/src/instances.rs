@@ -1,6 +1,6 @@
 //! Random dictionary steps, the hard cases among them.
 
-use fairer_nmf::{GroupedData, Statistics, group_statistics};
+use fairer_nmf::{GroupedData, rows::Statistics, rows::group_statistics};
 use ndarray::Array2;
 
 /// A dictionary step: statistics and baselines of every group, and what is special about it.

@@ -9,7 +9,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SolverStatus,
 };
-use fairer_nmf::Statistics;
+use fairer_nmf::rows::Statistics;
 use nalgebra::DMatrix;
 
 /// What the cone solver found.

@@ -1,6 +1,6 @@
 //! The exact dictionary step against a general cone solver, on every kind of instance.
 
-use fairer_nmf::min_max_step;
+use fairer_nmf::weights::min_max_step;
 use fairer_nmf_bench::cone_step;
 use fairer_nmf_bench::instances::{KINDS, instance};
 use ndarray::Array2;

@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use fairer_nmf::{Baseline, Estimate, Method, Progress, Status, Stopping, Update, WeightRule, fit};
+use fairer_nmf::{
+    Baseline, Method, Progress, Status, Stopping, Update, WeightRule, baseline::Estimate, fit,
+};
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::mean_and_sd;
 

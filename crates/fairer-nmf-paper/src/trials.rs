@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use fairer_nmf::{
-    Baseline, Change, Estimate, GroupBaseline, GroupedData, Init, Method, Observer, Parameters,
-    Progress, Status, Stopping, Update, estimate_baselines, fit,
+    Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Status, Stopping, Update,
+    baseline::Estimate, baseline::GroupBaseline, fit, fit::estimate_baselines, stopping::Change,
 };
 use fairer_nmf_io::Failure;
 

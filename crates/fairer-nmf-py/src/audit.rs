@@ -4,7 +4,7 @@ use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
-use fairer_nmf::{AuditOptions, Element, Group, GroupedData};
+use fairer_nmf::{Element, GroupedData, audit::AuditOptions, data::Group};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ fn evaluate_view<T: Element>(
         Errors::Absolute(errors) => errors,
         Errors::Relative(shares) => shares.iter().zip(&norms).map(|(e, n)| e * n).collect(),
     };
-    Ok((norms, fairer_nmf::evaluate(&data, h.view(), w, &errors)?))
+    Ok((norms, fairer_nmf::audit::evaluate(&data, h.view(), w, &errors)?))
 }
 
 /// Ends of the bootstrap intervals: one array of low and high of the relative error and of the

@@ -6,8 +6,8 @@ use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::{
-    Baseline, Element, Estimate, GroupBaseline, Init, Method, Observer, Parameters, Start,
-    StartWeights, Stopping, Update,
+    Baseline, Element, Init, Method, Observer, Parameters, Stopping, Update, baseline::Estimate,
+    baseline::GroupBaseline, fit::Start, fit::StartWeights,
 };
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -180,7 +180,7 @@ fn fit_view<T: Element>(
     match start {
         Some(mut start) => {
             start.components = start.components.map(|h| in_scaled_features(h, &data));
-            fairer_nmf::fit_from(&data, parameters, &start, observer)
+            fairer_nmf::fit::fit_from(&data, parameters, &start, observer)
         }
         None => fairer_nmf::fit(&data, parameters, observer),
     }
@@ -209,8 +209,8 @@ pub fn estimate_baselines<'py>(
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
             let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
-            let found = fairer_nmf::estimate_baselines(&data, rank, &baseline, seed, observer)?;
-            Ok((data.groups().iter().map(fairer_nmf::Group::norm).collect(), found))
+            let found = fairer_nmf::fit::estimate_baselines(&data, rank, &baseline, seed, observer)?;
+            Ok((data.groups().iter().map(fairer_nmf::data::Group::norm).collect(), found))
         };
         let result: fairer_nmf::Result<(Vec<f64>, Vec<GroupBaseline>)> =
             run(py, threads, listener, task)?;

@@ -7,7 +7,9 @@ use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
-use fairer_nmf::{AuditOptions, Element, GroupBaseline, Observer, Parameters, Update};
+use fairer_nmf::{
+    Element, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
+};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};
 use numpy::ndarray::{Array2, ArrayView2};
@@ -149,7 +151,7 @@ fn find<T: Element>(
     };
     let subject = Subject { components: h.view(), representation: w, method };
     let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
-    let bound = fairer_nmf::global_bound(&data, h.nrows(), &s.baselines).value;
+    let bound = fairer_nmf::bound::global_bound(&data, h.nrows(), &s.baselines).value;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
         .map(|(l, &error)| GroupBaseline { error, run_errors: run_errors(l) })

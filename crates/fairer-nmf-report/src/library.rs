@@ -5,7 +5,9 @@ use fairer_nmf::audit::{
     self, Bootstrap, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation,
     Remark, Role, TradeOff, VerdictCode,
 };
-use fairer_nmf::{AuditReport, Element, GroupBaseline, GroupedData, Method, Model, Status};
+use fairer_nmf::{
+    Element, GroupedData, Method, Model, Status, audit::AuditReport, baseline::GroupBaseline,
+};
 
 use crate::content as page;
 pub use crate::escape::YOURS;

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p fairer-nmf --example bound_time -- ROWS FEATURES GROUPS RANK
 
-use fairer_nmf::{GroupedData, global_bound};
+use fairer_nmf::{GroupedData, bound::global_bound};
 use ndarray::Array2;
 use std::time::Instant;
 

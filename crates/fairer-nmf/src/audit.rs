@@ -41,7 +41,7 @@ use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::rows::{RowStart, RowStep, Units};
 use crate::{
-    Baseline, Element, Error, Method, Parameters, Result, Stopping, estimate_baselines, silent,
+    Baseline, Element, Error, Method, Parameters, Result, Stopping, fit::estimate_baselines, silent,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -79,7 +79,7 @@ impl<T> Evaluation<T> {
 /// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
 ///
 /// ```
-/// use fairer_nmf::{GroupedData, evaluate};
+/// use fairer_nmf::{GroupedData, audit::evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
@@ -172,7 +172,7 @@ fn errors_by_group<T: Element>(
 
 /// ‖X_ℓ − W_ℓH‖/N_ℓ from the rows' squared errors; N_ℓ is positive by validation.
 fn relative_errors<T: Element>(data: &GroupedData<'_, T>, by_group: &[Vec<f64>]) -> Vec<f64> {
-    let of_group = |(g, e): (&crate::Group, &Vec<f64>)| {
+    let of_group = |(g, e): (&crate::data::Group, &Vec<f64>)| {
         let squared: f64 = e.iter().sum();
         (squared / g.squared_norm).sqrt()
     };

@@ -90,7 +90,7 @@ const EXACT: f64 = 1e-6;
 impl Estimate {
     /// The paper's: the mean of 5 runs of MU from random starts, tolerance 1e-4, at most 10,000
     /// iterations. A run also ends once the group is fitted to a relative error of
-    /// [`EXACT`]: from there the published rule would follow the error down to rounding, for
+    /// `EXACT`: from there the published rule would follow the error down to rounding, for
     /// thousands of iterations that cannot change a loss by more than that.
     #[must_use]
     pub fn paper() -> Self {

@@ -4,8 +4,8 @@
 //! Σ w_ℓ f_ℓ² ≥ tail_r(w), the sum of all but the r largest eigenvalues of
 //! S(w) = Σ w_ℓ X_ℓᵀX_ℓ/N_ℓ² (Eckart and Young). A worst loss of t means f_ℓ ≤ t + e_ℓ with
 //! e_ℓ = E_ℓ/N_ℓ, so Σ w_ℓ(t + e_ℓ)² ≥ tail_r(w), which bounds t from below for every w. The best w
-//! is searched for ([`search`], [`reduced`]); any w gives a valid bound, and the one that is
-//! reported is proved ([`certify`]). The rows are behind their door
+//! is searched for (`search`, `reduced`); any w gives a valid bound, and the one that is
+//! reported is proved (`certify`). The rows are behind their door
 //! ([`Moments`](crate::rows::Moments)).
 
 mod certify;

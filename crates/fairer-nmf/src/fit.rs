@@ -1,4 +1,4 @@
-//! The fit: baselines, the bound, and restarts of the one loop ([`crate::iteration`]), of which the best
+//! The fit: baselines, the bound, and restarts of the one loop (`iteration`), of which the best
 //! becomes the model.
 
 mod adjusted;
@@ -7,9 +7,11 @@ mod restarts;
 use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
 use crate::data::GroupedData;
-use crate::iteration::{Context, Run, Start, Task, criteria, iterate, measure, start};
+pub use crate::iteration::Start;
+use crate::iteration::{Context, Run, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
-use crate::parameters::{Method, Parameters, StartWeights};
+pub use crate::parameters::StartWeights;
+use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
 use crate::rows::{Element, RowStep, Rows, Units};
 use crate::stopping::Status;

@@ -23,13 +23,13 @@
 //! group; everything else (updates of the dictionary, weights, certificates) sees only those.
 
 pub mod audit;
-mod baseline;
-mod bound;
+pub mod baseline;
+pub mod bound;
 mod criterion;
-mod data;
+pub mod data;
 mod dictionary;
 mod error;
-mod fit;
+pub mod fit;
 mod iteration;
 mod kernel;
 mod model;
@@ -39,28 +39,24 @@ mod progress;
 mod random;
 pub mod rows;
 mod statistics;
-mod stopping;
+pub mod stopping;
 pub mod synthetic;
 mod update;
-mod weights;
+pub mod weights;
 
-pub use audit::{AuditOptions, AuditReport, audit, evaluate};
-pub use baseline::{Baseline, Estimate, GroupBaseline, Summary};
-pub use bound::{BoundReport, global_bound};
-pub use criterion::Criterion;
-pub use data::{Csr, Group, GroupedData, Indices, Matrix};
-pub use dictionary::Dictionary;
+pub use audit::audit;
+pub use baseline::Baseline;
+pub use data::{Csr, GroupedData, Indices, Matrix};
 pub use error::{Error, Result};
-pub use fit::{Fit, estimate_baselines, fit, fit_from};
-pub use iteration::{Init, Start};
+pub use fit::{Fit, fit};
+pub use iteration::Init;
 pub use model::{GroupFit, Model, Warning};
-pub use parameters::{Method, Parameters, StartWeights};
+pub use parameters::{Method, Parameters};
 pub use progress::{Observer, Progress, silent};
-pub use rows::{Element, group_statistics};
-pub use statistics::Statistics;
-pub use stopping::{Change, Status, Stopping};
+pub use rows::Element;
+pub use stopping::{Status, Stopping};
 pub use update::Update;
-pub use weights::{MinMaxStep, WeightRule, min_max_step};
+pub use weights::WeightRule;
 
 /// The exact NNLS kernel and the product before it by themselves, for the measurements of this repository. Not part of the
 /// interface.

@@ -79,7 +79,7 @@ pub enum StartWeights {
     /// None of its own: the search for the first weights starts from even ones.
     #[default]
     Even,
-    /// Those of the lower bound on the worst loss ([`crate::BoundReport::weights`]): the mixture
+    /// Those of the lower bound on the worst loss ([`crate::bound::BoundReport::weights`]): the mixture
     /// of groups that is hardest to serve. Even ones where there is no bound.
     Bound,
     /// One per group, in the order of the groups; only their ratios matter.
@@ -114,7 +114,7 @@ pub struct Parameters {
     /// When a run ends.
     pub stopping: Stopping,
     /// After the run, give every sample its best coordinates for the final dictionary (exact
-    /// NNLS), so that the reported errors are those of [`Model::transform`]. The published code
+    /// NNLS), so that the reported errors are those of [`Model::transform`](crate::Model::transform). The published code
     /// does not; reproduction switches it off.
     pub polish: bool,
     /// Compute the lower bound on the worst loss of any rank-r model, where it is affordable.

@@ -12,9 +12,9 @@ pub use memory::Element;
 pub(crate) use memory::Units;
 pub use moments::{Moments, Products};
 
-use crate::dictionary::Dictionary;
+pub use crate::dictionary::Dictionary;
 use crate::number::Number;
-use crate::statistics::Statistics;
+pub use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
 use ndarray::{Array2, ArrayView2};
@@ -163,7 +163,7 @@ pub(crate) fn squared_norm(rows: &dyn Rows) -> f64 {
 }
 
 /// The statistics of every group for a given W (m×r, rows in the order of the data), in the units of
-/// the data: what [`min_max_step`](crate::min_max_step) is fed with.
+/// the data: what [`min_max_step`](crate::weights::min_max_step) is fed with.
 ///
 /// # Errors
 /// A W of another number of rows.

@@ -6,7 +6,7 @@
 pub(crate) mod minmax;
 pub(crate) mod mixture;
 
-use crate::criterion::Criterion;
+pub use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
 //! Laws of the size-adjusted criterion: chance cannot steer it, unfairness can.
 
 use fairer_nmf::audit::chance_losses;
-use fairer_nmf::{Baseline, Estimate, Fit, GroupedData, Method, Parameters, fit, silent};
+use fairer_nmf::{Baseline, Fit, GroupedData, Method, Parameters, baseline::Estimate, fit, silent};
 use ndarray::Array2;
 
 /// SplitMix64, the tests' own: uniform numbers on [0, 1).

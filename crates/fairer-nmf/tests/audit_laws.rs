@@ -5,8 +5,8 @@ use fairer_nmf::audit::{
     permutation_test_refit, trade_off,
 };
 use fairer_nmf::{
-    AuditOptions, AuditReport, Baseline, GroupedData, Method, Observer, Parameters, Progress,
-    Stopping, audit, evaluate, fit, silent, synthetic,
+    Baseline, GroupedData, Method, Observer, Parameters, Progress, Stopping, audit,
+    audit::AuditOptions, audit::AuditReport, audit::evaluate, fit, silent, synthetic,
 };
 use ndarray::{Array2, array, s};
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! The audit's statistics against SciPy and plain NumPy (references/make_audit_oracle.py).
 
 use fairer_nmf::audit::{Evaluation, bootstrap, describe_topics, match_topics, permutation_test};
-use fairer_nmf::{GroupedData, evaluate};
+use fairer_nmf::{GroupedData, audit::evaluate};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //! (references/make_bound_oracle.py), and against the best fits of many random problems.
 
 use fairer_nmf::{
-    Baseline, Csr, GroupedData, Indices, Parameters, Stopping, fit, global_bound, silent,
+    Baseline, Csr, GroupedData, Indices, Parameters, Stopping, bound::global_bound, fit, silent,
 };
 use ndarray::Array2;
 use serde_json::Value;

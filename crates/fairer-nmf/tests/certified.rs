@@ -1,8 +1,9 @@
 //! Laws of the AM scheme and its certificates.
 
 use fairer_nmf::{
-    Baseline, Csr, Estimate, GroupedData, Indices, Init, Method, Model, Parameters, Progress,
-    StartWeights, Status, Stopping, Update, fit, group_statistics, min_max_step, silent, synthetic,
+    Baseline, Csr, GroupedData, Indices, Init, Method, Model, Parameters, Progress, Status,
+    Stopping, Update, baseline::Estimate, fit, fit::StartWeights, rows::group_statistics, silent,
+    synthetic, weights::min_max_step,
 };
 use ndarray::Array2;
 use std::ops::ControlFlow;

@@ -4,8 +4,8 @@ use fairer_nmf::audit::{
     DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
 };
 use fairer_nmf::{
-    AuditOptions, Baseline, GroupedData, Method, Parameters, Status, Update, audit,
-    estimate_baselines, fit, silent, synthetic,
+    Baseline, GroupedData, Method, Parameters, Status, Update, audit, audit::AuditOptions, fit,
+    fit::estimate_baselines, silent, synthetic,
 };
 use ndarray::{Array2, s};
 use std::time::Duration;

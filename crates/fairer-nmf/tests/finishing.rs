@@ -2,8 +2,8 @@
 //! standard fit it could have started from.
 
 use fairer_nmf::{
-    Baseline, GroupedData, Init, Method, Parameters, Start, Stopping, fit, fit_from,
-    group_statistics, min_max_step, silent, synthetic,
+    Baseline, GroupedData, Init, Method, Parameters, Stopping, fit, fit::Start, fit::fit_from,
+    rows::group_statistics, silent, synthetic, weights::min_max_step,
 };
 use ndarray::Array2;
 

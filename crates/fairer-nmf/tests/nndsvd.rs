@@ -1,6 +1,6 @@
 //! NNDSVD: what its definition says, for any rows, threads and units.
 
-use fairer_nmf::{GroupedData, Init, Method, Parameters, Start, fit, silent, synthetic};
+use fairer_nmf::{GroupedData, Init, Method, Parameters, fit, fit::Start, silent, synthetic};
 use ndarray::{Array1, Array2};
 
 fn data() -> (Array2<f64>, Vec<&'static str>) {

@@ -3,8 +3,8 @@
 
 use fairer_nmf::audit::{DrawBudget, VerdictCode, feature_errors};
 use fairer_nmf::{
-    AuditOptions, AuditReport, Baseline, Estimate, GroupedData, Method, Parameters, audit,
-    estimate_baselines, evaluate, fit, silent,
+    Baseline, GroupedData, Method, Parameters, audit, audit::AuditOptions, audit::AuditReport,
+    audit::evaluate, baseline::Estimate, fit, fit::estimate_baselines, silent,
 };
 use ndarray::{Array2, s};
 use std::time::Duration;

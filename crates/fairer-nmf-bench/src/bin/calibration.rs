@@ -7,7 +7,7 @@
 
 use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, VerdictCode, audit};
 use fairer_nmf::measure::quantile;
-use fairer_nmf::{Baseline, Estimate, GroupedData, estimate_baselines, silent};
+use fairer_nmf::{Baseline, GroupedData, baseline::Estimate, fit::estimate_baselines, silent};
 use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
 use fairer_nmf_bench::calibration::picture::{Line, chart};
 use fairer_nmf_bench::calibration::populations::{KINDS, Population, Rng, Truth, draw};

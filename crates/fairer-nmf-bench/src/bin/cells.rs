@@ -6,7 +6,7 @@
 //! of a plain NumPy transcription of the paper's MU scheme (references/paper_mu.py), measured in
 //! the same run on one thread.
 
-use fairer_nmf::{Change, GroupedData, Init, Parameters, Stopping, fit, silent};
+use fairer_nmf::{GroupedData, Init, Parameters, Stopping, fit, silent, stopping::Change};
 use fairer_nmf_bench::paper::{self, Failure};
 use std::collections::HashMap;
 use std::process::Command;

@@ -5,7 +5,7 @@
 //! SHARED is the folder with the paper's data sets. Both beginnings get the same baselines and
 //! seeds; a cell differs where the means are further apart than 1e-4.
 
-use fairer_nmf::{Baseline, Parameters, StartWeights, fit, silent};
+use fairer_nmf::{Baseline, Parameters, fit, fit::StartWeights, silent};
 use fairer_nmf_bench::paper::{self, Failure};
 
 fn main() -> Result<(), Failure> {

@@ -8,7 +8,7 @@
 //! the former default (random restarts, not finished) from SEEDS seeds, and OTHERS single starts that are
 //! finished. ONLY: a set's name. One thread.
 
-use fairer_nmf::{Baseline, GroupedData, Init, Parameters, estimate_baselines, fit, silent};
+use fairer_nmf::{Baseline, GroupedData, Init, Parameters, fit, fit::estimate_baselines, silent};
 use fairer_nmf_bench::paper::{self, Failure};
 use ndarray::Array2;
 

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p fairer-nmf-bench --bin step
 
-use fairer_nmf::{GroupedData, Statistics, group_statistics, min_max_step};
+use fairer_nmf::{GroupedData, rows::Statistics, rows::group_statistics, weights::min_max_step};
 use fairer_nmf_bench::cone_step;
 use ndarray::Array2;
 use std::time::Instant;

@@ -3,7 +3,8 @@
 
 use super::populations::Rng;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Start, Stopping, evaluate, fit, fit_from, silent,
+    Baseline, GroupedData, Method, Parameters, Stopping, audit::evaluate, fit, fit::Start,
+    fit::fit_from, silent,
 };
 use ndarray::{Array2, ArrayView2, Axis};
 

@@ -7,8 +7,8 @@ use fairer_nmf::audit::{
     Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
 use fairer_nmf::{
-    Element, GroupBaseline, GroupedData, Matrix, Method, Model, Progress, estimate_baselines,
-    global_bound,
+    Element, GroupedData, Matrix, Method, Model, Progress, baseline::GroupBaseline,
+    bound::global_bound, fit::estimate_baselines,
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::{SCHEMA, library};

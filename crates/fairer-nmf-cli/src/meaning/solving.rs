@@ -5,8 +5,8 @@ use std::path::Path;
 
 use fairer_nmf::audit::{Refit, TradeOffOptions};
 use fairer_nmf::{
-    AuditOptions, Baseline, Element, Estimate, GroupedData, Init, Method, Parameters, StartWeights,
-    Stopping, Update,
+    Baseline, Element, GroupedData, Init, Method, Parameters, Stopping, Update,
+    audit::AuditOptions, baseline::Estimate, fit::StartWeights,
 };
 use fairer_nmf_io::{Failure, GroupsSource, closest_name, read_names};
 

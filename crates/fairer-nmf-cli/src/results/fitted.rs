@@ -1,7 +1,7 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
 use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
-use fairer_nmf::{Element, GroupBaseline, GroupedData, Method, Update};
+use fairer_nmf::{Element, GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
 

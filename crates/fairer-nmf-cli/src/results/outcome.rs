@@ -5,7 +5,7 @@
 //! the page.
 
 use fairer_nmf::audit::{Comparison, Role, is_small};
-use fairer_nmf::{AuditReport, Model, Status};
+use fairer_nmf::{Model, Status, audit::AuditReport};
 use fairer_nmf_io::Scaling;
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Trials over ranks and methods: what a sweep is made of.
 
 use fairer_nmf::{
-    Baseline, Element, GroupBaseline, GroupedData, Method, Observer, Parameters, Status,
-    estimate_baselines, fit,
+    Baseline, Element, GroupedData, Method, Observer, Parameters, Status, baseline::GroupBaseline,
+    fit, fit::estimate_baselines,
 };
 use fairer_nmf_io::Failure;
 use serde::Serialize;

@@ -20,7 +20,10 @@
 use super::steps::Steps;
 use super::{AuditPart, Evaluation, Rows, check_baselines, check_components};
 use crate::random::{Purpose, Stream};
-use crate::{Baseline, Element, Error, Estimate, GroupedData, Parameters, Result, Start, fit_from};
+use crate::{
+    Baseline, Element, Error, GroupedData, Parameters, Result, baseline::Estimate, fit::fit_from,
+    iteration::Start,
+};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -68,7 +71,7 @@ pub struct Bootstrap {
 ///
 /// ```
 /// use fairer_nmf::audit::bootstrap;
-/// use fairer_nmf::{GroupedData, evaluate};
+/// use fairer_nmf::{GroupedData, audit::evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [1.0, 4.0], [2.0, 1.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "a", "a", "b"])?;

@@ -277,7 +277,7 @@ fn shuffled<T: Element>(data: &GroupedData<'_, T>, draw: usize, seed: u64) -> Ve
     let mut rows: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
     Stream::new(seed, Purpose::Chance(draw as u64, 0), 0).shuffle(&mut rows);
     let mut rest = rows.as_slice();
-    let of_group = |group: &crate::Group| {
+    let of_group = |group: &crate::data::Group| {
         let (own, tail) = rest.split_at(group.rows.len());
         rest = tail;
         own.to_vec()

@@ -107,7 +107,7 @@ impl Peers {
 /// [`Progress::Comparison`] before it begins; a fit that it stops leaves no peer.
 ///
 /// # Errors
-/// As [`fit`].
+/// As [`fit()`].
 pub fn fit_peers<T: Element>(
     data: &GroupedData<'_, T>,
     plan: PeerPlan,
@@ -260,7 +260,7 @@ pub enum Remark {
 ///
 /// ```
 /// use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
-/// use fairer_nmf::{AuditOptions, GroupedData, Parameters, Update, fit, silent, synthetic};
+/// use fairer_nmf::{audit::AuditOptions, GroupedData, Parameters, Update, fit, silent, synthetic};
 /// let (x, labels) = synthetic::first(0);
 /// let data = GroupedData::new(x.view(), &labels)?;
 /// let model = fit(&data, &Parameters::new(3), &silent)?.model;

@@ -57,7 +57,7 @@ pub struct Individuals {
 ///
 /// ```
 /// use fairer_nmf::audit::{Direction, compare_individuals};
-/// use fairer_nmf::{GroupedData, evaluate};
+/// use fairer_nmf::{GroupedData, audit::evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "b", "a"])?;

@@ -166,7 +166,7 @@ pub struct AuditReport {
 /// Audits a dictionary, ours or anyone's.
 ///
 /// `components` is H (r×n), in scaled features where the data are scaled; `baselines` holds E_ℓ of
-/// every group ([`estimate_baselines`](crate::estimate_baselines) or a model's); `reference` is
+/// every group ([`estimate_baselines`](crate::fit::estimate_baselines) or a model's); `reference` is
 /// the dictionary to compare with, usually that of standard NMF. The trade-off curve begins at
 /// the reference where it has the same rank.
 ///
@@ -178,7 +178,7 @@ pub struct AuditReport {
 /// Factors or baselines that do not fit the data, or options outside their range.
 ///
 /// ```
-/// use fairer_nmf::{AuditOptions, GroupedData, Method, Parameters, audit, fit, silent, synthetic};
+/// use fairer_nmf::{audit::AuditOptions, GroupedData, Method, Parameters, audit, fit, silent, synthetic};
 /// let (x, labels) = synthetic::first(0);
 /// let data = GroupedData::new(x.view(), &labels)?;
 /// let fairer = fit(&data, &Parameters::new(3), &silent)?.model;

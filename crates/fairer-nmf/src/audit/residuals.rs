@@ -4,7 +4,7 @@
 //! Σx_ij² − 2⟨cross_·j, H_·j⟩ + H_·jᵀ gram H_·j, so that no residual is ever formed.
 
 use super::Evaluation;
-use crate::{Element, GroupedData, Result, group_statistics};
+use crate::{Element, GroupedData, Result, rows::group_statistics};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 

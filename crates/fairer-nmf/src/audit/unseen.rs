@@ -20,7 +20,8 @@ use super::steps::Steps;
 use super::{errors_by_group, is_small};
 use crate::random::{Purpose, Stream};
 use crate::{
-    Baseline, Element, GroupedData, Method, Parameters, Result, Start, Stopping, fit, fit_from,
+    Baseline, Element, GroupedData, Method, Parameters, Result, Stopping, fit, fit::fit_from,
+    iteration::Start,
 };
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

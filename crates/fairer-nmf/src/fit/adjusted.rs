@@ -11,7 +11,7 @@
 
 use super::{Fit, estimate_baselines, fit, fit_unadjusted};
 use crate::baseline::{Baseline, Estimate};
-use crate::{Element, GroupedData, Method, Observer, Parameters, Result, Start, audit};
+use crate::{Element, GroupedData, Method, Observer, Parameters, Result, audit, iteration::Start};
 
 /// Fits with the size-adjusted criterion.
 pub(super) fn fit_adjusted<T: Element>(

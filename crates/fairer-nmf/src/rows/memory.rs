@@ -78,7 +78,7 @@ impl<'a, T: Number> Memory<'a, T> {
     }
 
     fn with_unit(data: Arc<GroupedData<'a, T>>, unit: f64) -> Self {
-        let of_group = |g: &crate::Group| RowGroup {
+        let of_group = |g: &crate::data::Group| RowGroup {
             name: g.name.clone(),
             rows: g.rows.len(),
             squared_norm: g.squared_norm,

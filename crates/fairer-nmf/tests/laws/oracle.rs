@@ -3,8 +3,8 @@
 
 use crate::common::distance;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Start, Stopping, Update, WeightRule, fit_from,
-    silent,
+    Baseline, GroupedData, Method, Parameters, Stopping, Update, WeightRule, fit::Start,
+    fit::fit_from, silent,
 };
 use ndarray::Array2;
 use serde_json::Value;

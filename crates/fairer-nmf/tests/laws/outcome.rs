@@ -2,8 +2,8 @@
 
 use crate::common::{fixed, noisy};
 use fairer_nmf::{
-    Baseline, Estimate, GroupedData, Method, Parameters, Progress, Status, Stopping, Summary,
-    Update, Warning, estimate_baselines, fit, silent,
+    Baseline, GroupedData, Method, Parameters, Progress, Status, Stopping, Update, Warning,
+    baseline::Estimate, baseline::Summary, fit, fit::estimate_baselines, silent,
 };
 use std::ops::ControlFlow;
 use std::sync::Mutex;

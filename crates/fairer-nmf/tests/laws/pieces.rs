@@ -2,8 +2,8 @@
 
 use crate::common::{Rng, distance, fixed, noisy};
 use fairer_nmf::{
-    Error, GroupedData, Method, Statistics, Update, WeightRule, fit, group_statistics,
-    min_max_step, silent,
+    Error, GroupedData, Method, Update, WeightRule, fit, rows::Statistics, rows::group_statistics,
+    silent, weights::min_max_step,
 };
 use ndarray::{Array2, s};
 

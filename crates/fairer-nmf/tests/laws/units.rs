@@ -3,8 +3,9 @@
 use crate::common::{OwnedCsr, Rng, distance, fixed, history_distance, methods, noisy};
 use fairer_nmf::audit::{TradeOffOptions, trade_off};
 use fairer_nmf::{
-    Baseline, Element, Error, Estimate, Fit, GroupedData, Matrix, Method, Parameters, Start,
-    Stopping, evaluate, fit, fit_from, global_bound, silent,
+    Baseline, Element, Error, Fit, GroupedData, Matrix, Method, Parameters, Stopping,
+    audit::evaluate, baseline::Estimate, bound::global_bound, fit, fit::Start, fit::fit_from,
+    silent,
 };
 use ndarray::Array2;
 
@@ -179,7 +180,8 @@ fn a_tiny_group_has_the_baseline_that_it_has_alone() {
             let data = grouped(x.view(), &labels, false);
             let stopping = Stopping { max_iterations: 50, ..Stopping::default() };
             let estimate = Baseline::Estimate(Estimate { stopping, ..Estimate::paper() });
-            let b = &fairer_nmf::estimate_baselines(&data, 3, &estimate, 0, &silent).unwrap()[1];
+            let b =
+                &fairer_nmf::fit::estimate_baselines(&data, 3, &estimate, 0, &silent).unwrap()[1];
             b.error / data.groups()[1].norm()
         };
         let (one, other) = (of_b(&x), of_b(&y));

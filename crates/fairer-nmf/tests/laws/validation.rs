@@ -2,8 +2,8 @@
 
 use crate::common::{OwnedCsr, fixed, noisy};
 use fairer_nmf::{
-    Baseline, Csr, Error, GroupedData, Indices, Method, Parameters, Start, Stopping, Update,
-    WeightRule, fit, fit_from, silent,
+    Baseline, Csr, Error, GroupedData, Indices, Method, Parameters, Stopping, Update, WeightRule,
+    fit, fit::Start, fit::fit_from, silent,
 };
 use ndarray::{Array2, array};
 
