@@ -159,9 +159,9 @@ fn errors_by_group<T: Element>(
     let (h, size) = Dictionary::from_components(components).in_range();
     let unit = rows.unit();
     match representation {
-        Some(w) => rows.begin(h.rank, RowStart::Given(w.mapv(|v| v * unit / size).view())),
+        Some(w) => rows.begin(h.rank, RowStart::Given(w.mapv(|v| v * unit / size).view()))?,
         None => {
-            rows.begin(h.rank, RowStart::Zero);
+            rows.begin(h.rank, RowStart::Zero)?;
             rows.pass(&h, RowStep::EXACT)?;
         }
     }

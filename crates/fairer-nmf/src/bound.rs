@@ -12,9 +12,9 @@ mod certify;
 mod reduced;
 mod search;
 
-use crate::Element;
 use crate::data::GroupedData;
 use crate::rows::{Rows, Units};
+use crate::{Element, Result};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -74,6 +74,7 @@ pub fn global_bound<T: Element>(
     errors: &[f64],
 ) -> BoundReport {
     bound_of_rows(&*T::hold(data, Units::Given), rank, errors, None)
+        .expect("rows in memory can always be reached")
 }
 
 /// The same for rows behind the door and baselines in their units, with a search for the weights
@@ -83,35 +84,35 @@ pub(crate) fn bound_of_rows(
     rank: usize,
     errors: &[f64],
     deadline: Option<Instant>,
-) -> BoundReport {
+) -> Result<BoundReport> {
     let groups = rows.groups();
     let mut moments = rows.moments();
     let side = moments.side();
     let (cost, entries) = moments.cost();
     let affordable = AFFORDABLE.max(SHARE_OF_A_FIT * entries * rank as f64);
     if side > MAX_SIDE || cost > affordable {
-        return BoundReport::absent(&format!(
+        return Ok(BoundReport::absent(&format!(
             "the spectrum of a {side} x {side} problem is beyond the size limit of the bound"
-        ));
+        )));
     }
     let e: Vec<f64> = errors.iter().zip(groups).map(|(e, g)| e / g.norm()).collect();
     // An error is never negative, so no loss is below −e_ℓ.
     let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
     let mut best = BoundReport { value: Some(trivial), weights: even(groups.len()), absent: None };
     if rank >= side {
-        return best;
+        return Ok(best);
     }
-    moments.keep();
-    let found = search::search(&*moments, rank, &e, deadline);
-    let (whole, columns) = moments.whole(&found.weights, &found.vectors, found.columns);
-    let Some(tail) = certify::certified_tail(&whole, side, moments.summed(), rank, columns) else {
-        return best;
+    moments.keep()?;
+    let found = search::search(&*moments, rank, &e, deadline)?;
+    let (whole, columns) = moments.whole(&found.weights, &found.vectors, found.columns)?;
+    let Some(tail) = certify::certified_tail(&whole, side, moments.summed(), rank, columns)? else {
+        return Ok(best);
     };
     let value = root(&found.weights, &e, (tail - MEASURED * moments.rounding()).max(0.0));
     if value > trivial {
         best = BoundReport { value: Some(value), weights: found.weights, absent: None };
     }
-    best
+    Ok(best)
 }
 
 fn even(groups: usize) -> Vec<f64> {

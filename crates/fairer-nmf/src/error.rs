@@ -67,6 +67,12 @@ pub enum Error {
         /// Which result.
         what: &'static str,
     },
+    /// Whoever holds the rows cannot reach them any more.
+    #[error("{reason}")]
+    Rows {
+        /// Which rows, why, and what to do.
+        reason: String,
+    },
     /// Stored statistics cannot be used.
     #[error("stored statistics: {reason}")]
     Statistics {

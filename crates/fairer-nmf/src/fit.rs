@@ -13,7 +13,7 @@ use crate::model::{GroupFit, Model, Warning};
 pub use crate::parameters::StartWeights;
 use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
-use crate::rows::{Element, RowStep, Rows, Units};
+use crate::rows::{Element, Representation, RowStep, Rows, Units};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result};
@@ -120,31 +120,76 @@ fn fit_unadjusted<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     let rows = T::hold(data, Units::Own);
-    let Fitted { mut model, representation, baseline_time, fit_time } =
-        fit_rows(&*rows, parameters, start, observer)?;
+    let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
+        run(&*rows, parameters, start, observer)?;
+    let representation = T::representation(fitted.representation()?.times(1.0 / split));
     for (fitted, group) in model.groups.iter_mut().zip(data.groups()) {
         fitted.norm = group.norm();
     }
     model.scale = data.scale().map(<[f64]>::to_vec);
     let of_shape = Warning::of_shape(data.rows(), &model);
     model.warnings.splice(0..0, of_shape);
-    Ok(Fit { model, representation: T::representation(representation), baseline_time, fit_time })
+    Ok(Fit { model, representation, baseline_time, fit_time })
 }
 
 /// What a fit of rows leaves, whoever holds them.
-struct Fitted {
-    model: Model,
-    representation: crate::rows::Representation,
-    baseline_time: Duration,
-    fit_time: Duration,
+pub struct RowsFit<'r> {
+    /// The model. Whether features were scaled, and how they are called, is for the holder's owner
+    /// to say: [`Model::scale`], [`Model::feature_names`].
+    pub model: Model,
+    /// The rows, with the W of the fit.
+    rows: Box<dyn Rows + 'r>,
+    /// What W is too large by.
+    split: f64,
+    /// Time spent on the baselines.
+    pub baseline_time: Duration,
+    /// Time spent on the factorisation itself, its bound included.
+    pub fit_time: Duration,
 }
 
-fn fit_rows(
-    rows: &dyn Rows,
+impl RowsFit<'_> {
+    /// W (m×r), rows in the order of the data.
+    ///
+    /// # Errors
+    /// The rows cannot be reached.
+    pub fn representation(&self) -> Result<Representation> {
+        Ok(self.rows.representation()?.times(1.0 / self.split))
+    }
+}
+
+/// Fits a model to rows that somebody else holds: what [`fit`] does in memory, with the same
+/// results up to the rounding of the holder's sums.
+///
+/// # Errors
+/// As [`fit`], and whatever keeps the holder from its rows. What is made from rows in memory is
+/// refused: starts from singular vectors, and the size-adjusted criterion.
+pub fn fit_rows<'r>(
+    rows: &'r dyn Rows,
+    parameters: &Parameters,
+    observer: &Observer<'_>,
+) -> Result<RowsFit<'r>> {
+    let refused = |name, value: &str| {
+        let expected = "this needs all rows in memory: choose another, or fit there";
+        Err(Error::Parameter { name, value: value.to_owned(), expected })
+    };
+    if parameters.init.fill().is_some() {
+        return refused("init", "a start from singular vectors");
+    }
+    if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
+        return refused("baseline", "adjusted");
+    }
+    let mut fit = run(rows, parameters, None, observer)?;
+    let count = rows.groups().iter().map(|g| g.rows).sum();
+    fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
+    Ok(fit)
+}
+
+fn run<'r>(
+    rows: &'r dyn Rows,
     parameters: &Parameters,
     given: Option<&Start>,
     observer: &Observer<'_>,
-) -> Result<Fitted> {
+) -> Result<RowsFit<'r>> {
     parameters.check()?;
     let begin = Instant::now();
     let unit = rows.unit();
@@ -172,7 +217,7 @@ fn fit_rows(
     } else if context.is_over() {
         BoundReport::absent("the time was up")
     } else if parameters.bound || from_bound {
-        bound_of_rows(rows, parameters.rank, &errors, context.deadline)
+        bound_of_rows(rows, parameters.rank, &errors, context.deadline)?
     } else {
         BoundReport::absent("not asked for")
     };
@@ -205,7 +250,7 @@ fn fit_rows(
         Some(start) => {
             let (start, split) = start.in_own_units(unit);
             let mut rows = rows.apart();
-            let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start);
+            let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start)?;
             (iterate(rows, begin, &task)?, split)
         }
         None => (restarts::best_of(rows, parameters, &task)?, 1.0),
@@ -217,16 +262,15 @@ fn fit_rows(
         let statistics = best.rows.pass(&best.dictionary, RowStep::EXACT)?;
         best.measured = measure(&*best.rows, &statistics, &best.dictionary, &criteria)?;
     }
-    let representation = best.rows.representation()?.times(1.0 / split);
     let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
-    let mut model = into_model(parameters, baseline, best, bound);
+    let (mut model, rows) = into_model(parameters, baseline, best, bound);
     model.components.mapv_inplace(|v| v * split / unit);
     model.check_finite()?;
     if cut_short {
         model.warnings.push(Warning::BaselinesCutShort);
     }
     let fit_time = begin.elapsed() - baseline_time;
-    Ok(Fitted { model, representation, baseline_time, fit_time })
+    Ok(RowsFit { model, rows, split, baseline_time, fit_time })
 }
 
 /// Start weights with sum 1.
@@ -246,12 +290,12 @@ fn checked_weights(weights: &[f64], groups: usize) -> Result<Vec<f64>> {
     Ok(weights.iter().map(|w| w / total).collect())
 }
 
-fn into_model(
+fn into_model<'r>(
     parameters: &Parameters,
     baselines: Vec<GroupBaseline>,
-    run: Run<'_>,
+    run: Run<'r>,
     bound: BoundReport,
-) -> Model {
+) -> (Model, Box<dyn Rows + 'r>) {
     let unit = run.rows.unit();
     let groups: Vec<GroupFit> = run
         .rows
@@ -270,7 +314,7 @@ fn into_model(
             chance: None,
         })
         .collect();
-    Model {
+    let model = Model {
         components: run.dictionary.to_components(),
         warnings: Warning::of(&groups, parameters, run.status),
         groups,
@@ -282,5 +326,6 @@ fn into_model(
         scale: None,
         feature_names: None,
         preparation: None,
-    }
+    };
+    (model, run.rows)
 }

@@ -28,6 +28,6 @@ pub(crate) fn run_once<'r>(
     seed: u64,
     task: &Task<'_>,
 ) -> Result<Run<'r>> {
-    let begin = start::make(&mut *rows, rank, init, task.restart, seed);
+    let begin = start::make(&mut *rows, rank, init, task.restart, seed)?;
     iterate(rows, begin, task)
 }

@@ -357,7 +357,7 @@ pub(crate) fn project<T: Element>(
 ) -> Result<Array2<T>> {
     let mut rows = T::hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
-    rows.begin(h.rank, RowStart::Zero);
+    rows.begin(h.rank, RowStart::Zero)?;
     rows.pass(&h, RowStep::EXACT)?;
     Ok(T::representation(rows.representation()?.times(size / rows.unit())))
 }

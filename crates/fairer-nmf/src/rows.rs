@@ -7,6 +7,8 @@
 mod memory;
 mod moments;
 pub(crate) mod pass;
+#[cfg(test)]
+mod tests;
 
 pub use memory::Element;
 pub(crate) use memory::Units;
@@ -122,7 +124,10 @@ pub trait Rows: Send + Sync {
     fn trusted_squared_error(&self) -> f64;
 
     /// Makes W anew, with `rank` columns.
-    fn begin(&mut self, rank: usize, start: RowStart<'_>);
+    ///
+    /// # Errors
+    /// As [`Rows::pass`].
+    fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()>;
     /// Updates W for `h` and returns every group's statistics: the one reading of X in an iteration.
     ///
     /// # Errors
@@ -178,6 +183,6 @@ pub fn group_statistics<T: Element>(
         return Err(Error::Shape { what, found_rows, found_columns: rank, rows, columns });
     }
     let mut rows = T::hold(data, Units::Given);
-    rows.begin(rank, RowStart::Given(representation.mapv(T::to_f64).view()));
+    rows.begin(rank, RowStart::Given(representation.mapv(T::to_f64).view()))?;
     rows.pass(&Dictionary::zero(rank, data.features()), RowStep::Keep)
 }

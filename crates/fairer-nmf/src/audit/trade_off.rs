@@ -171,7 +171,7 @@ impl Path<'_> {
     fn project(&self, components: ArrayView2<'_, f64>) -> Result<State> {
         let h = Dictionary::from_components(components);
         let mut rows = self.rows.apart();
-        rows.begin(h.rank, RowStart::Zero);
+        rows.begin(h.rank, RowStart::Zero)?;
         let statistics = rows.pass(&h, RowStep::EXACT)?;
         let measured = measure(&*rows, &statistics, &h, self.criteria)?;
         Ok(self.state(h, statistics, measured))
@@ -185,7 +185,7 @@ impl Path<'_> {
     /// Alternates H and W until F_α stands still.
     fn descend(&self, alpha: f64, begin: State) -> Result<State> {
         let mut rows = self.rows.apart();
-        rows.begin(begin.h.rank, RowStart::Zero);
+        rows.begin(begin.h.rank, RowStart::Zero)?;
         let stopping =
             Stopping { max_iterations: self.options.max_iterations, ..Stopping::default() };
         let observer = |_: &Progress<'_>| self.steps.tell();

@@ -14,6 +14,7 @@
 //! of their sum (≤ 2u(tr S + tr Z + σ)). All together is δ below, and σ + δ takes the place of σ.
 
 use super::search::Ritz;
+use crate::Result;
 use crate::kernel::eigen::times;
 use crate::kernel::tiles::{Lines, Tiles};
 
@@ -32,16 +33,17 @@ pub(super) fn certified_tail(
     summed: usize,
     rank: usize,
     columns: Vec<f64>,
-) -> Option<f64> {
-    let apply = |v: &[f64], p: usize| times(matrix, side, v, p);
-    let mut ritz = Ritz::new(columns.clone(), columns.len() / side, apply);
-    let mut plan = Plan::new(&ritz, rank, &apply);
+) -> Result<Option<f64>> {
+    let image = |v: &[f64], p: usize| times(matrix, side, v, p);
+    let apply = |v: &[f64], p: usize| Ok(image(v, p));
+    let mut ritz = Ritz::new(columns.clone(), columns.len() / side, apply)?;
+    let mut plan = Plan::new(&ritz, rank, &image);
     for _ in 0..FILTERS {
         if plan.loss < WORTH {
             break;
         }
-        ritz = ritz.filtered(rank, apply);
-        plan = Plan::new(&ritz, rank, &apply);
+        ritz = ritz.filtered(rank, apply)?;
+        plan = Plan::new(&ritz, rank, &image);
     }
     let trace: f64 = (0..side).map(|i| matrix[i * side + i]).sum();
     let mut wider = 1.0;
@@ -49,11 +51,11 @@ pub(super) fn certified_tail(
         if let Some(sum) = prove(matrix, side, summed, rank, &ritz, &plan, wider) {
             let u = f64::EPSILON / 2.0;
             let trace = trace * (1.0 - 1.1 * (summed + side + 8) as f64 * u);
-            return Some((trace - sum).max(0.0));
+            return Ok(Some((trace - sum).max(0.0)));
         }
         wider *= 8.0;
     }
-    None
+    Ok(None)
 }
 
 /// σ, and by how much the Ritz values are enlarged.

@@ -8,6 +8,7 @@
 //! be exact: any weights give a valid bound, and [`super::certify`] proves it.
 
 use super::reduced::Reduced;
+use crate::Result;
 use crate::kernel::eigen::{Dependent, Eigen, orthonormal, symmetric, times, transposed_times};
 use crate::random::{Purpose, Stream};
 use crate::rows::Moments;
@@ -38,27 +39,27 @@ pub(super) fn search(
     rank: usize,
     e: &[f64],
     deadline: Option<Instant>,
-) -> Found {
+) -> Result<Found> {
     let (groups, n) = (moments.groups(), moments.features());
     let block = block(rank, moments.side());
-    let apply = |w: &[f64], v: &[f64], p: usize| moments.products(w, v, p).image;
+    let apply = |w: &[f64], v: &[f64], p: usize| Ok(moments.products(w, v, p)?.image);
     let mut weights = vec![1.0 / groups as f64; groups];
     let mut stream = Stream::new(0, Purpose::Spectral, 0);
     let random = (0..n * block).map(|_| stream.normal()).collect();
-    let mut ritz = Ritz::new(random, block, |v, p| apply(&weights, v, p));
+    let mut ritz = Ritz::new(random, block, |v, p| apply(&weights, v, p))?;
     for _ in 0..2 {
-        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p));
+        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p))?;
     }
     if groups == 1 || groups * 9 * block * block > REDUCED_ENTRIES {
-        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p));
-        return Found { weights, vectors: ritz.vectors, columns: ritz.columns };
+        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p))?;
+        return Ok(Found { weights, vectors: ritz.vectors, columns: ritz.columns });
     }
     let mut old: (Vec<f64>, usize) = (Vec::new(), 0);
     let mut last = (f64::INFINITY, f64::NEG_INFINITY);
     for round in 0..ROUNDS {
         let both = beside(&ritz.vectors, ritz.columns, &old.0, old.1);
         let (v, p) = orthonormal(&both, ritz.columns + old.1, Dependent::Drop);
-        let grams = moments.products(&weights, &v, p).grams;
+        let grams = moments.products(&weights, &v, p)?.grams;
         let reduced = Reduced { rank, p, grams: &grams, e };
         let here = reduced.t(&weights, &symmetric(&reduced.sum(&weights), p).values);
         // The present weights are as good as any, and their eigenvectors stand still.
@@ -75,9 +76,9 @@ pub(super) fn search(
         old = (leading(&v, p, &eigen, stay), stay);
         let top = leading(&v, p, &eigen, count);
         ritz = Ritz { vectors: top, columns: count, values: eigen.values[..count].to_vec() };
-        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p));
+        ritz = ritz.filtered(rank, |v, p| apply(&weights, v, p))?;
     }
-    Found { weights, vectors: ritz.vectors, columns: ritz.columns }
+    Ok(Found { weights, vectors: ritz.vectors, columns: ritz.columns })
 }
 
 /// Ritz pairs of a symmetric positive matrix.
@@ -91,25 +92,33 @@ pub(super) struct Ritz {
 
 impl Ritz {
     /// From any columns of a length.
-    pub fn new(columns: Vec<f64>, p: usize, apply: impl Fn(&[f64], usize) -> Vec<f64>) -> Self {
+    pub fn new(
+        columns: Vec<f64>,
+        p: usize,
+        apply: impl Fn(&[f64], usize) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
         let (v, p) = orthonormal(&columns, p, Dependent::Replace);
-        let image = apply(&v, p);
+        let image = apply(&v, p)?;
         let eigen = symmetric(&symmetrised(transposed_times(&v, p, &image, p), p), p);
-        Self { vectors: times(&v, p, &eigen.vectors, p), columns: p, values: eigen.values }
+        Ok(Self { vectors: times(&v, p, &eigen.vectors, p), columns: p, values: eigen.values })
     }
 
     /// The columns after a Chebyshev polynomial that is small on [0, smallest value] and grows
     /// beyond, and their Ritz pairs.
-    pub fn filtered(self, rank: usize, apply: impl Fn(&[f64], usize) -> Vec<f64>) -> Self {
+    pub fn filtered(
+        self,
+        rank: usize,
+        apply: impl Fn(&[f64], usize) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
         let p = self.columns;
         let cut = self.values[p - 1].max(1e-10 * self.values[0]);
         let degree = degree(self.values[0] / cut, self.values[rank - 1] / cut);
         // T_k(2S/c − 1)·V by the three-term recurrence.
         let mut before = self.vectors.clone();
-        let mut now = apply(&before, p);
+        let mut now = apply(&before, p)?;
         now.iter_mut().zip(&before).for_each(|(s, v)| *s = 2.0 / cut * *s - v);
         for _ in 1..degree {
-            let mut next = apply(&now, p);
+            let mut next = apply(&now, p)?;
             for ((s, v), b) in next.iter_mut().zip(&now).zip(&before) {
                 *s = 2.0 * (2.0 / cut * *s - v) - b;
             }

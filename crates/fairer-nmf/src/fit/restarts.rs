@@ -33,7 +33,7 @@ pub(super) fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -
         if restart == p.n_init {
             return from_standard(rows, p, &task);
         }
-        let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed);
+        let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed)?;
         iterate(rows, begin, &task)
     };
     // Every method is judged by what it lowers.
@@ -88,7 +88,7 @@ fn from_standard<'r>(
     };
     let context = Context { observer: &observer, ..task.context };
     let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
-    let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed);
+    let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed)?;
     let lead = Task { scheme, closing: Update::Nnls, start_weights: None, context, ..*task };
     let Run { dictionary, rows, statistics, measured, .. } = iterate(rows, begin, &lead)?;
     let first = First::Known(statistics, measured);

@@ -98,19 +98,19 @@ pub(crate) fn make(
     init: &Init,
     restart: usize,
     seed: u64,
-) -> Begin {
+) -> Result<Begin> {
     match init {
         // A start from singular vectors is made once, before any run; what else runs begins at random.
         Init::Random | Init::Auto | Init::Nndsvd | Init::Nndsvda => {
-            rows.begin(rank, RowStart::Random { seed, restart: restart as u64 });
+            rows.begin(rank, RowStart::Random { seed, restart: restart as u64 })?;
             let dictionary = random_dictionary(rank, rows.features(), restart, seed);
-            Begin { dictionary, first: First::Pass(RowStep::Keep), history: Vec::new() }
+            Ok(Begin { dictionary, first: First::Pass(RowStep::Keep), history: Vec::new() })
         }
     }
 }
 
 /// Begins a run from a given start.
-pub(crate) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) -> Begin {
+pub(crate) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) -> Result<Begin> {
     let dictionary = match &start.components {
         Some(h) => Dictionary::from_components(h.view()),
         None => random_dictionary(rank, rows.features(), 0, seed),
@@ -120,8 +120,8 @@ pub(crate) fn given(rows: &mut dyn Rows, rank: usize, seed: u64, start: &Start) 
         // Every sample takes its best coordinates.
         None => (RowStart::Zero, RowStep::EXACT),
     };
-    rows.begin(rank, w);
-    Begin { dictionary, first: First::Pass(step), history: Vec::new() }
+    rows.begin(rank, w)?;
+    Ok(Begin { dictionary, first: First::Pass(step), history: Vec::new() })
 }
 
 fn random_dictionary(rank: usize, features: usize, restart: usize, seed: u64) -> Dictionary {

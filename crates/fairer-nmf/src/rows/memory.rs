@@ -114,7 +114,7 @@ where
         T::TRUSTED_SQUARED_ERROR
     }
 
-    fn begin(&mut self, rank: usize, start: RowStart<'_>) {
+    fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
         self.rank = rank;
         let rows = self.data.grouped_rows();
         self.w = match start {
@@ -130,6 +130,7 @@ where
                 rows.flat_map(|row| w.row(row).to_vec()).map(T::from_f64).collect()
             }
         };
+        Ok(())
     }
 
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {

@@ -5,6 +5,7 @@
 //! over rows. Where there are fewer rows than features, the matrix of the inner products of the
 //! rows has the same spectrum and takes the place of the last.
 
+use crate::Result;
 use crate::data::{GroupedData, Matrix};
 use crate::kernel::eigen::{times, transposed_times};
 use crate::kernel::tiles::{Lines, Tiles};
@@ -38,12 +39,21 @@ pub trait Moments {
     /// Multiplications that making and factorising the smaller matrix takes, and stored entries.
     fn cost(&self) -> (f64, f64);
     /// Makes what is worth keeping from one product to the next.
-    fn keep(&mut self);
+    ///
+    /// # Errors
+    /// The rows cannot be reached.
+    fn keep(&mut self) -> Result<()>;
     /// VᵀG_ℓV of every group and Σ w_ℓG_ℓV, for V (n×p, row-major).
-    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products;
+    ///
+    /// # Errors
+    /// As [`Moments::keep`].
+    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Result<Products>;
     /// The smaller matrix with the spectrum of S(w) = Σ w_ℓG_ℓ, side×side, and columns near its
     /// leading eigenvectors, from such columns V (n×p) of S(w).
-    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> (Vec<f64>, Vec<f64>);
+    ///
+    /// # Errors
+    /// As [`Moments::keep`].
+    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> Result<(Vec<f64>, Vec<f64>)>;
 }
 
 /// The moments of data in memory.
@@ -305,7 +315,7 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
         (squares / 2.0 + side.powi(3) / 6.0, entries)
     }
 
-    fn keep(&mut self) {
+    fn keep(&mut self) -> Result<()> {
         let n = self.data.features();
         // A product by rows reads each row twice; with the matrices, each of them once.
         let dense = matches!(self.data.matrix(), Matrix::Dense(_));
@@ -319,20 +329,21 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
             };
             self.kept = Some((0..self.groups()).map(gram).collect());
         }
+        Ok(())
     }
 
-    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
-        match &self.kept {
+    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Result<Products> {
+        Ok(match &self.kept {
             Some(kept) => self.of_kept(kept, weights, v, p),
             None => self.by_rows(weights, v, p),
-        }
+        })
     }
 
-    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> (Vec<f64>, Vec<f64>) {
+    fn whole(&self, weights: &[f64], v: &[f64], p: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         if !self.wide_side() {
             let mut tiles = Tiles::zero(self.side());
             self.add_samples(&|l| weights[l].sqrt(), &mut tiles);
-            return (tiles.to_dense(), self.coordinates(weights, v, p));
+            return Ok((tiles.to_dense(), self.coordinates(weights, v, p)));
         }
         let n = self.features();
         let sum = match &self.kept {
@@ -349,7 +360,7 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
                 tiles.to_dense()
             }
         };
-        (sum, v.to_vec())
+        Ok((sum, v.to_vec()))
     }
 }
 
