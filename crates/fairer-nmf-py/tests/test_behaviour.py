@@ -156,6 +156,17 @@ def test_verbose_shows_a_bar(capfd):
     assert "worst loss" in shown.err and shown.out == ""
 
 
+def test_a_transform_of_many_rows_shows_how_far_it_is_and_gives_the_same(capfd):
+    pytest.importorskip("tqdm")
+    X = low_rank(45_000, 6, 2, noise=0.1)
+    model = FairerNMF(2, method="standard", random_state=0, n_init=1).fit(X)
+    expected = model.transform(X)
+    assert "transform" not in capfd.readouterr().err
+    found = model.set_params(verbose=1).transform(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    assert "transform, blocks" in capfd.readouterr().err
+
+
 def test_verbose_shows_lines_without_tqdm(capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     X = low_rank(300, 20, 6, noise=0.5)

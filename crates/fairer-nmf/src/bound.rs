@@ -37,11 +37,11 @@ impl BoundReport {
     /// How good a model of this rank and worst loss is, in one sentence.
     #[must_use]
     pub fn certificate(&self, rank: usize, worst_loss: f64) -> String {
-        // Rounded so that what is said stays true.
-        let worst = four_digits(worst_loss, f64::ceil);
+        // The loss as every table shows it; the bound rounded down, so that what is said stays true.
+        let worst = four_digits(worst_loss);
         match (self.value, &self.absent) {
             (Some(bound), _) => {
-                let bound = four_digits(bound, f64::floor);
+                let bound = four_digits((bound * 1e4).floor() / 1e4);
                 format!("worst loss {worst}; no rank-{rank} model can be below {bound}")
             }
             (None, Some(reason)) => {
@@ -52,9 +52,10 @@ impl BoundReport {
     }
 }
 
-/// Four digits after the point, rounded by `round`; never "-0.0000".
-fn four_digits(value: f64, round: fn(f64) -> f64) -> String {
-    format!("{:.4}", round(value * 1e4) / 1e4 + 0.0)
+/// Four digits after the point; never "-0.0000".
+fn four_digits(value: f64) -> String {
+    let digits = format!("{value:.4}");
+    if digits == "-0.0000" { "0.0000".to_owned() } else { digits }
 }
 
 /// Largest side of the matrix that is factorised, min(m, n): 1.2 GB.

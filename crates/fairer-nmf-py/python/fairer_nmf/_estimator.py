@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairer_nmf import _core, _data, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._messages import in_names_of
-from fairer_nmf._progress import listener
+from fairer_nmf._progress import counted, listener
 from fairer_nmf._types import Init, Method, Normalize, Update
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline, Weights
+
+#: Rows that `transform` takes at once where it shows how far it is.
+BLOCK = 20_000
 
 
 class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -227,8 +230,14 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         X = validate_data(self, _data.named(X), reset=False, **_data.VALIDATION)
+        threads = _data.threads(self.n_jobs)
         with in_names_of(getattr(self, "feature_names_in_", None)):
-            return self._model.transform(_data.native(X), _data.threads(self.n_jobs))
+            if not self.verbose or X.shape[0] <= BLOCK:
+                return self._model.transform(_data.native(X), threads)
+            # A row's coordinates are its own: in blocks, so that something can be shown.
+            blocks = [X[start : start + BLOCK] for start in range(0, X.shape[0], BLOCK)]
+            parts = counted(blocks, self.verbose, "transform, blocks")
+            return np.concatenate([self._model.transform(_data.native(b), threads) for b in parts])
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Give the rows that coordinates stand for, in the original features.

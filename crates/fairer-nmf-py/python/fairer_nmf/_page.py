@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairer_nmf import _core, _data
+from fairer_nmf import _core, _data, _figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +56,35 @@ class Report:
     def charts(self) -> dict[str, bytes]:
         """Give the charts of the page by the names of their files, each as SVG and as PNG."""
         return dict(self._found.charts())
+
+    def figures(self) -> dict[str, Any]:
+        """Draw the charts of the page with Matplotlib, to be changed and saved as one likes.
+
+        Returns
+        -------
+        dict of str to matplotlib.figure.Figure
+            Under the names of :meth:`charts`, without their endings: "who-pays", "is-it-real",
+            "trade-off", "better-and-worse-off", "convergence", "topic-use"; those that the page
+            has.
+        """
+        return _figures.figures(self.to_dict())
+
+    def plot(self, chart: str = "who-pays", ax: Any = None) -> Any:
+        """Draw one chart of the page with Matplotlib.
+
+        Parameters
+        ----------
+        chart : str, default="who-pays"
+            One of the names of :meth:`figures`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if absent.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        return _figures.draw(self.to_dict(), chart, ax)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> list[pathlib.Path]:
         """Write the report to a file, or its charts into a folder.

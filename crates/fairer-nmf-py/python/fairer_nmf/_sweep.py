@@ -12,6 +12,7 @@ from fairer_nmf import _data
 from fairer_nmf._align import index_of
 from fairer_nmf._baseline import estimate_baseline
 from fairer_nmf._estimator import FairerNMF
+from fairer_nmf._figures import over_ranks
 from fairer_nmf._progress import counted
 from fairer_nmf._types import Method
 from fairer_nmf._warn import warn
@@ -90,6 +91,22 @@ class Sweep:
         ax.set_ylabel("worst loss")
         ax.legend(frameon=False)
         return ax
+
+    def figures(self) -> dict[str, Any]:
+        """Draw loss and error of every group over the ranks, one Matplotlib figure per method.
+
+        Returns
+        -------
+        dict of str to matplotlib.figure.Figure
+            By names such as ``loss-by-rank-am`` and ``error-by-rank-am``.
+        """
+        drawn = {}
+        for method, records in self.records.groupby("method", sort=False):
+            for name, column in (("loss", "loss"), ("error", "relative_error")):
+                axes = over_ranks(records, self._features, column)
+                axes.set(title=f"{method}: {name} by rank", ylabel=f"{name} (mean ± sd)")
+                drawn[f"{name}-by-rank-{method}"] = axes.get_figure()
+        return drawn
 
     def __repr__(self) -> str:
         table = self.worst_loss
