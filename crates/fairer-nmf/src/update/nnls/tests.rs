@@ -333,3 +333,19 @@ proptest::proptest! {
         check(&product(&h, &h, n), &product(&x, &h, n), r, &mut rng, "proptest");
     }
 }
+
+/// Relative KKT residual of one row `f` (length r): the largest of |f_i| where f_i < 0, −y_i where
+/// f_i = 0 and |y_i| where f_i > 0, divided by |c|_∞ + (|G||f|)_∞.
+fn kkt_residual(g: &[f64], c: &[f64], f: &[f64], r: usize) -> f64 {
+    let (mut worst, mut c_max, mut size) = (0.0f64, 0.0f64, 0.0f64);
+    for i in 0..r {
+        let row = &g[i * r..(i + 1) * r];
+        let y = row.iter().zip(f).map(|(g, f)| g * f).sum::<f64>() - c[i];
+        let violation = if f[i] > 0.0 { y.abs() } else { (-y).max(-f[i]) };
+        // `max` would drop a NaN
+        worst = if violation <= worst { worst } else { violation };
+        c_max = c_max.max(c[i].abs());
+        size = size.max(row.iter().zip(f).map(|(g, f)| (g * f).abs()).sum());
+    }
+    worst / (c_max + size).max(f64::MIN_POSITIVE)
+}
