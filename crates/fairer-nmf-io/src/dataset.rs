@@ -13,6 +13,8 @@ pub struct Dataset {
     pub features: Vec<String>,
     /// The group label of each row.
     pub labels: Option<Vec<String>>,
+    /// The weight of each row, where rows have weights.
+    pub weights: Option<Vec<f64>>,
     /// What the user should know, such as rows left out for missing cells.
     pub notes: Vec<String>,
     /// How new documents become the same features, where the features are terms.
@@ -54,6 +56,7 @@ impl Dataset {
             matrix,
             features,
             labels: None,
+            weights: None,
             notes: Vec::new(),
             recipe: None,
             one_hot: Vec::new(),

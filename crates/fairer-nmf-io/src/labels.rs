@@ -1,5 +1,6 @@
 //! Group labels and feature names from files of their own.
 
+use super::dataset::Dataset;
 use super::error::InputError;
 use super::options::{Format, GroupsSource};
 use super::plan::Plan;
@@ -47,6 +48,44 @@ pub fn read(source: &GroupsSource, option: &'static str) -> Result<Vec<String>, 
         }),
         (_, None) => lines(path, &bytes),
     }
+}
+
+/// Whether there is such a file, apart from the column that may be named with it.
+pub(crate) fn is_file(name: &str) -> bool {
+    let Ok(source) = name.parse::<GroupsSource>();
+    std::path::Path::new(&source.path).exists()
+}
+
+/// The weights of the rows of a data set from a file with one of every record.
+pub(crate) fn weights(name: &str, dataset: &Dataset) -> Result<Vec<f64>, InputError> {
+    let Ok(source) = name.parse::<GroupsSource>();
+    let texts = read(&source, "--weights")?;
+    let (found, expected) = (texts.len(), dataset.records());
+    if found != expected {
+        return Err(InputError::WrongCount {
+            path: source.path,
+            what: "weights",
+            found,
+            data: dataset.path().into(),
+            expected,
+            axis: "rows",
+        });
+    }
+    let rows = 0..dataset.matrix.shape().0;
+    rows.map(|row| {
+        weight(&texts[dataset.record(row)], &source.path, dataset.record(row) as u64 + 1)
+    })
+    .collect()
+}
+
+/// A weight of a row, which stands in a line of a file.
+pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputError> {
+    let weight = text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);
+    weight.ok_or_else(|| InputError::BadLine {
+        path: path.into(),
+        line,
+        what: format!("the weight is `{text}`: a number that is not negative is expected"),
+    })
 }
 
 #[cfg(feature = "parquet")]

@@ -116,6 +116,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         let labels = rows.map(|row| labels[dataset.record(row)].clone());
         dataset.labels = Some(labels.collect());
     }
+    if let Some(weights) = options.weights.as_ref().filter(|_| dataset.weights.is_none()) {
+        dataset.weights = Some(labels::weights(weights, &dataset)?);
+    }
     Ok(dataset)
 }
 
@@ -145,6 +148,7 @@ pub fn read_documents(
         matrix: Matrix::Sparse(made.matrix),
         features: made.terms,
         labels: Some(labels),
+        weights: None,
         notes: made.notes,
         recipe: Some(made.recipe),
         one_hot: Vec::new(),

@@ -108,6 +108,10 @@ impl Loaded {
     ) -> Result<GroupedData<'a, T>, Failure> {
         let labels = self.labels()?;
         let data = GroupedData::new(matrix, labels).map_err(|e| self.explain(e))?;
+        let data = match &self.dataset.weights {
+            Some(weights) => data.with_weights(weights)?,
+            None => data,
+        };
         let data = match scaling {
             Scaling::AsTheyAre => Ok(data),
             Scaling::UnitFeatures => data.normalize_features(),

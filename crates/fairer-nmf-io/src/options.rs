@@ -17,6 +17,9 @@ pub struct ReadOptions {
     pub group_by: Vec<String>,
     /// A file with one group label per row.
     pub groups: Option<GroupsSource>,
+    /// The weights of the rows: a column of a table, which is then no feature, or a file with one weight
+    /// per row.
+    pub weights: Option<String>,
     /// Columns of a table to leave out.
     pub drop: Vec<String>,
     /// Columns of a table to turn into one 0/1 column per value, named `column=value`.

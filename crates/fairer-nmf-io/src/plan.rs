@@ -36,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) groups: Vec<usize>,
     /// Columns to be one-hot encoded, with their lists.
     pub(crate) one_hot: Vec<(String, usize)>,
+    /// The list of the rows' weights.
+    pub(crate) weights: Option<usize>,
     /// The list of documents.
     pub(crate) document: Option<usize>,
     /// The list of what a first column without a name holds, where that is an index.
@@ -63,6 +65,14 @@ impl Plan {
             let list = plan.add_words(column, Role::Word);
             plan.groups.push(list);
         }
+        // A name that is no column may still be a file.
+        let weights = options.weights.as_ref();
+        if let Some(name) =
+            weights.filter(|name| plan.names.contains(name) || !crate::labels::is_file(name))
+        {
+            let column = plan.claim(name, "--weights", &mut claimed)?;
+            plan.weights = Some(plan.add_words(column, Role::Word));
+        }
         for name in &columns::resolve(&options.one_hot, &plan.names) {
             let column = plan.claim(name, "--one-hot", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
@@ -86,8 +96,8 @@ impl Plan {
         }
         for name in &columns::resolve(&options.drop, &plan.names) {
             let column = plan.position(name, "--drop")?;
-            // A group column is no feature anyway, so dropping it too changes nothing.
-            if claimed[column] != Some("--group-by") {
+            // A column of groups or weights is no feature anyway, so dropping it too changes nothing.
+            if !matches!(claimed[column], Some("--group-by" | "--weights")) {
                 plan.claim(name, "--drop", &mut claimed)?;
             }
         }
@@ -145,6 +155,7 @@ impl Plan {
             words: 0,
             groups: Vec::new(),
             one_hot: Vec::new(),
+            weights: None,
             document: None,
             index: None,
             notes,

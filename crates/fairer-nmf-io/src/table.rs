@@ -9,6 +9,7 @@ use ndarray::Array2;
 
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::{CellPlace, InputError};
+use super::labels;
 use super::matrix::{DenseMatrix, Matrix};
 use super::missing;
 use super::options::Missing;
@@ -302,6 +303,12 @@ impl<T: Number> Table<T> {
     ) -> Result<Dataset, InputError> {
         let Table { plan, numbers, mut part } = self;
         let labels = (!plan.groups.is_empty()).then(|| group_labels(&plan, &part));
+        let weights = plan.weights.map(|list| {
+            let line = |row: usize| part.places.find(row).map_or(0, |(_, line)| line);
+            let words = part.words[list].iter().enumerate();
+            words.map(|(row, word)| labels::weight(word, &plan.path, line(row))).collect()
+        });
+        let weights = weights.transpose()?;
         let mut notes = plan.notes.clone();
         if part.issues.dropped > 0 {
             notes.push(missing::left_out(part.issues.dropped, part.records));
@@ -327,7 +334,7 @@ impl<T: Number> Table<T> {
         };
         let path = plan.path;
         let origin = Origin { path, rows };
-        Ok(Dataset { matrix, features, labels, notes, recipe, one_hot, index, origin })
+        Ok(Dataset { matrix, features, labels, weights, notes, recipe, one_hot, index, origin })
     }
 }
 

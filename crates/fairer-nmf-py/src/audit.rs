@@ -1,12 +1,12 @@
 //! What a dictionary costs each group.
 
-use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
 use fairer_nmf::{Element, GroupedData, audit::AuditOptions, data::Group};
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// The baselines E of an evaluation.
@@ -24,7 +24,7 @@ enum Errors {
 pub fn evaluate<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    groups: Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>,
+    groups: GivenGroups<'py>,
     components: PyReadonlyArray2<'py, f64>,
     representation: Option<PyReadonlyArray2<'py, f64>>,
     baselines: Vec<f64>,
@@ -33,7 +33,7 @@ pub fn evaluate<'py>(
     scale: Option<Vec<f64>>,
     threads: usize,
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>, Bound<'py, PyAny>)> {
-    let groups = Groups::of(groups);
+    let groups = Groups::of(groups)?;
     let scaling = Scaling::of(normalize, scale);
     let baselines =
         if relative { Errors::Relative(baselines) } else { Errors::Absolute(baselines) };
@@ -76,7 +76,7 @@ fn evaluate_view<T: Element>(
 pub fn intervals<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    groups: GivenGroups<'py>,
     components: PyReadonlyArray2<'py, f64>,
     representation: Option<PyReadonlyArray2<'py, f64>>,
     baselines: Vec<f64>,
@@ -86,7 +86,7 @@ pub fn intervals<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Vec<[f64; 4]>> {
     let (draws, level, seed) = draws_level_seed;
-    let groups = Groups::of(Some(groups));
+    let groups = Groups::of(groups)?;
     let scaling = Scaling::of(normalize, None);
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());

@@ -110,20 +110,31 @@ impl<'a, T: Element> View<'a, T> {
     }
 }
 
-/// Names of the groups in their order, and for every row the number of its group.
+/// What Python gives as groups: none, or names and codes, with weights of the rows as an attribute.
+pub type GivenGroups<'py> = Option<Bound<'py, PyAny>>;
+
+/// Names of the groups in their order, for every row the number of its group, and its weight.
 pub struct Groups {
     names: Vec<String>,
     codes: Vec<usize>,
+    weights: Option<Vec<f64>>,
 }
 
 impl Groups {
     /// None is one group: plain NMF.
-    pub fn of(given: Option<(Vec<String>, PyReadonlyArray1<'_, i64>)>) -> Option<Self> {
-        given.map(|(names, codes)| Self {
-            names,
-            // A negative code becomes one that no group has, which the library refuses.
-            codes: codes.as_array().iter().map(|&code| code as usize).collect(),
-        })
+    pub fn of(given: GivenGroups<'_>) -> PyResult<Option<Self>> {
+        let Some(given) = given else { return Ok(None) };
+        let (names, codes): (_, PyReadonlyArray1<'_, i64>) = given.extract()?;
+        let weights = match given.getattr_opt("weights")? {
+            Some(weights) if !weights.is_none() => {
+                let weights: PyReadonlyArray1<'_, f64> = weights.extract()?;
+                Some(weights.as_array().to_vec())
+            }
+            _ => None,
+        };
+        // A negative code becomes one that no group has, which the library refuses.
+        let codes = codes.as_array().iter().map(|&code| code as usize).collect();
+        Ok(Some(Self { names, codes, weights }))
     }
 }
 
@@ -154,6 +165,10 @@ pub fn grouped<'a, T: Element>(
     let data = match groups {
         Some(groups) => GroupedData::with_codes(matrix, groups.names.clone(), &groups.codes)?,
         None => GroupedData::one_group(matrix)?,
+    };
+    let data = match groups.and_then(|groups| groups.weights.as_ref()) {
+        Some(weights) => data.with_weights(weights)?,
+        None => data,
     };
     match scaling {
         Scaling::AsGiven => Ok(data),

@@ -1,7 +1,7 @@
 //! Fits and baselines.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
@@ -9,12 +9,10 @@ use fairer_nmf::{
     Baseline, Element, Init, Method, Observer, Parameters, Stopping, Update, baseline::Estimate,
     baseline::GroupBaseline, fit::Start, fit::StartWeights,
 };
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
-
-type GivenGroups<'py> = Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>;
 
 /// The parameters of a fit, as the package hands them over in a dict.
 #[derive(FromPyObject)]
@@ -22,6 +20,7 @@ type GivenGroups<'py> = Option<(Vec<String>, PyReadonlyArray1<'py, i64>)>;
 pub struct Settings {
     rank: usize,
     method: String,
+    fairness: f64,
     update: String,
     init: String,
     baseline: String,
@@ -76,7 +75,12 @@ impl Settings {
     }
 
     fn method(&self) -> PyResult<Method> {
-        method(&self.method, &self.update)
+        let method = method(&self.method, &self.update)?;
+        match method {
+            Method::Am { .. } => Ok(Method::between(self.fairness)),
+            _ if self.fairness == 1.0 => Ok(method),
+            _ => unknown("fairness", &self.fairness.to_string(), "1 unless the method is 'am'"),
+        }
     }
 
     fn start_weights(&self) -> PyResult<StartWeights> {
@@ -155,7 +159,7 @@ pub fn fit<'py>(
     let own = |factor: PyReadonlyArray2<'py, f64>| factor.as_array().to_owned();
     let start = Start { components: components.map(own), representation: representation.map(own) };
     let start = (start != Start::default()).then_some(start);
-    let groups = Groups::of(groups);
+    let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
@@ -204,7 +208,7 @@ pub fn estimate_baselines<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
     let baseline = baseline(baseline_name, runs, errors)?;
-    let groups = Groups::of(groups);
+    let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {

@@ -2,7 +2,7 @@
 //! program uses.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
 use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
@@ -12,8 +12,8 @@ use fairer_nmf::{
 };
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};
+use numpy::PyReadonlyArray2;
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -84,13 +84,13 @@ impl Report {
 pub fn report<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    groups: (Vec<String>, PyReadonlyArray1<'py, i64>),
+    groups: GivenGroups<'py>,
     components: PyReadonlyArray2<'py, f64>,
     representation: Option<PyReadonlyArray2<'py, f64>>,
     settings: ReportSettings,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let groups = Groups::of(Some(groups));
+    let groups = Groups::of(groups)?;
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
     let refit = refit(&settings, h.nrows())?;

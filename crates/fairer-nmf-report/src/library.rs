@@ -112,16 +112,22 @@ pub fn report<T: Element>(
         quality: Some(quality(fits, global_bound)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
-        notes: about.notes,
+        notes: about.notes.into_iter().chain(data.weights_note().map(str::to_owned)).collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }
 }
 
+/// The display name of a model that weighs the total error against the worst loss.
+const BETWEEN: &str = "Fairer-NMF in part";
+
 /// The display name of a model of a comparison, of which `method` fitted the subject.
 pub fn title(role: Role, method: Option<Method>) -> &'static str {
     match role {
-        Role::Subject => method.map_or(YOURS, |method| method_title(method.name())),
+        Role::Subject => match method {
+            Some(method) if between(&method.fairness()) => BETWEEN,
+            method => method.map_or(YOURS, |method| method_title(method.name())),
+        },
         Role::Standard => method_title("standard"),
         Role::Fairer => method_title("am"),
     }
@@ -200,6 +206,12 @@ pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
     })
 }
 
+/// Whether a fairness is neither that of standard NMF nor that of Fairer-NMF.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what `Option::filter` hands over")]
+fn between(fairness: &f64) -> bool {
+    *fairness > 0.0 && *fairness < 1.0
+}
+
 fn settings<T: Element>(
     found: &Comparison,
     seed: u64,
@@ -213,6 +225,9 @@ fn settings<T: Element>(
         setting("normalize", normalize),
         setting("precision", T::NAME),
     ];
+    if let Some(fairness) = found.method.map(|method| method.fairness()).filter(between) {
+        settings.insert(1, setting("fairness", fairness));
+    }
     if let Some(model) = model {
         let p = &model.parameters;
         settings.push(setting("n_init", p.n_init));
@@ -261,6 +276,7 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
     page::Group {
         name: group.name.clone(),
         rows: group.rows,
+        effective_rows: group.effective_rows,
         norm: Some(group.norm),
         baseline_error: Some(baseline.error),
         relative_baseline: share(baseline.error),

@@ -53,7 +53,7 @@ pub struct Evaluation<T> {
     pub relative_errors: Vec<f64>,
     /// R-Loss (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ of every group.
     pub losses: Vec<f64>,
-    /// ‖x_i − w_iH‖² of every sample, in the order of the data.
+    /// ‖x_i − w_iH‖² of every sample, in the order of the data, times its weight where it has one.
     pub row_squared_errors: Vec<f64>,
     /// W (m×r), rows in the order of the data.
     pub representation: Array2<T>,

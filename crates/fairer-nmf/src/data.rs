@@ -5,6 +5,7 @@
 mod csr;
 mod sums;
 mod units;
+mod weights;
 
 pub use csr::{Csr, Indices};
 pub(crate) use units::power_of_two;
@@ -14,6 +15,7 @@ use crate::{Error, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::sync::Arc;
 use sums::{check_entries, column_square_sums, group_squared_norms};
 
 /// A borrowed m×n matrix.
@@ -105,6 +107,8 @@ pub struct GroupedData<'a, T> {
     pub(crate) scale: Option<Vec<f64>>,
     /// What a row's random numbers depend on; the row number where absent.
     pub(crate) keys: Option<Vec<u64>>,
+    /// √ω of every row, where rows have weights: rows of X and W are seen times this.
+    roots: Option<Arc<[f64]>>,
     /// Whether the entries have the size that the fit works with ([`GroupedData::in_own_units`]):
     /// features of norm 1 have.
     own_units: bool,
@@ -165,7 +169,8 @@ impl<'a, T: Number> GroupedData<'a, T> {
             return Err(Error::EmptyGroup { group: empty.name.clone() });
         }
         check_entries(&matrix)?;
-        let mut data = Self { matrix, groups, scale: None, keys: None, own_units: false };
+        let mut data =
+            Self { matrix, groups, scale: None, keys: None, roots: None, own_units: false };
         data.measure()?;
         Ok(data)
     }
@@ -307,6 +312,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
                 .collect(),
             scale: self.scale.clone(),
             keys: self.keys.clone(),
+            roots: self.roots.clone(),
             own_units: self.own_units,
         };
         data.measure()?;
@@ -320,19 +326,23 @@ impl<'a, T: Number> GroupedData<'a, T> {
             groups: vec![self.groups[group].clone()],
             scale: self.scale.clone(),
             keys: self.keys.clone(),
+            roots: self.roots.clone(),
             own_units: self.own_units,
         }
     }
 
-    /// Calls `visit(column, value)` for every stored entry of a row, after scaling.
+    /// Calls `visit(column, value)` for every stored entry of a row, after scaling and times √ω.
     pub(crate) fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        match &self.scale {
-            None => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64())),
-            Some(s) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64() * s[j])),
+        match (&self.scale, &self.roots) {
+            (None, None) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64())),
+            (Some(s), None) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64() * s[j])),
+            (scale, Some(roots)) => self.matrix.for_each_in_row(row, |j, x| {
+                visit(j, x.to_f64() * scale.as_ref().map_or(1.0, |s| s[j]) * roots[row]);
+            }),
         }
     }
 
-    /// Squared norm of a row after scaling.
+    /// Squared norm of a row after scaling, times its weight.
     pub(crate) fn row_squared_norm(&self, row: usize) -> f64 {
         let mut sum = 0.0;
         self.for_each_in_row(row, |_, x| sum += x * x);

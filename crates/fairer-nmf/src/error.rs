@@ -32,6 +32,14 @@ pub enum Error {
         /// Name of the group.
         group: String,
     },
+    /// All rows of a group have weight zero.
+    #[error(
+        "all rows of group '{group}' have weight zero: leave the group out or mend its weights"
+    )]
+    ZeroWeights {
+        /// Name of the group.
+        group: String,
+    },
     /// All entries of data without groups are zero.
     #[error("all entries are zero: there is nothing to factorise")]
     ZeroData,

@@ -11,9 +11,9 @@ pub use crate::iteration::Start;
 use crate::iteration::{Context, Run, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
 pub use crate::parameters::StartWeights;
-use crate::parameters::{Method, Parameters};
+use crate::parameters::Parameters;
 use crate::progress::{Observer, Progress};
-use crate::rows::{Element, Representation, RowStep, Rows, Units};
+use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result};
@@ -105,7 +105,7 @@ fn fit_with<T: Element>(
     match &parameters.baseline {
         // Standard NMF minimises no loss, and one group has nobody beside it.
         Baseline::Adjusted { estimate, draws }
-            if data.groups().len() > 1 && !matches!(parameters.method, Method::Standard { .. }) =>
+            if data.groups().len() > 1 && !parameters.method.is_standard() =>
         {
             adjusted::fit_adjusted(data, parameters, (estimate, *draws), start, observer)
         }
@@ -122,14 +122,34 @@ fn fit_unadjusted<T: Element>(
     let rows = T::hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
         run(&*rows, parameters, start, observer)?;
-    let representation = T::representation(fitted.representation()?.times(1.0 / split));
-    for (fitted, group) in model.groups.iter_mut().zip(data.groups()) {
+    let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
+    for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
         fitted.norm = group.norm();
+        fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
     }
     model.scale = data.scale().map(<[f64]>::to_vec);
     let of_shape = Warning::of_shape(data.rows(), &model);
     model.warnings.splice(0..0, of_shape);
+    fill_absent(data, &model, &mut representation)?;
     Ok(Fit { model, representation, baseline_time, fit_time })
+}
+
+/// Rows that are in no group, as those of weight zero are, have played no part: they get the best
+/// coordinates for the dictionary, as new rows do.
+fn fill_absent<T: Element>(
+    data: &GroupedData<'_, T>,
+    model: &Model,
+    representation: &mut Array2<T>,
+) -> Result<()> {
+    let mut absent = vec![true; data.rows()];
+    data.grouped_rows().for_each(|row| absent[row] = false);
+    let absent: Vec<usize> = (0..data.rows()).filter(|&row| absent[row]).collect();
+    if let Some(found) = data.project_unweighted(absent.clone(), model.components.view())? {
+        for row in absent {
+            representation.row_mut(row).assign(&found.row(row));
+        }
+    }
+    Ok(())
 }
 
 /// What a fit of rows leaves, whoever holds them.
@@ -232,7 +252,7 @@ fn run<'r>(
     if !parameters.bound && bound.value.is_some() {
         bound = BoundReport::absent("not asked for");
     }
-    let scheme = parameters.method.scheme();
+    let scheme = parameters.method.scheme(squared_norm(rows));
     let criteria = criteria(rows, &errors);
     let task = Task {
         scheme,
@@ -253,7 +273,7 @@ fn run<'r>(
             let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start)?;
             (iterate(rows, begin, &task)?, split)
         }
-        None => (restarts::best_of(rows, parameters, &task)?, 1.0),
+        None => (restarts::best_fit(rows, parameters, &task)?, 1.0),
     };
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
@@ -306,6 +326,7 @@ fn into_model<'r>(
         .map(|(l, (group, baseline))| GroupFit {
             name: group.name.clone(),
             rows: group.rows,
+            effective_rows: None,
             norm: group.norm() / unit,
             baseline,
             relative_error: run.measured.relative_errors[l],

@@ -19,8 +19,11 @@ use serde::{Deserialize, Serialize};
 pub struct GroupFit {
     /// The group's label.
     pub name: String,
-    /// Its number of rows.
+    /// Its number of rows, those of weight zero left out.
     pub rows: usize,
+    /// Kish's effective number of rows, where they have weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_rows: Option<f64>,
     /// N_ℓ = ‖X_ℓ‖ after scaling.
     pub norm: f64,
     /// E_ℓ and the runs behind it.
@@ -347,6 +350,24 @@ impl Model {
     /// A missing, truncated, foreign or newer file, each with its own sentence.
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
         file::load(path.as_ref())
+    }
+}
+
+impl<T: Element> GroupedData<'_, T> {
+    /// The best W (m×r) of some rows for a dictionary, zero elsewhere; none where all of them are zero.
+    pub(crate) fn project_unweighted(
+        &self,
+        rows: Vec<usize>,
+        components: ArrayView2<'_, f64>,
+    ) -> Result<Option<Array2<T>>> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        match self.without_weights().regrouped(vec![("rows".to_owned(), rows)]) {
+            Ok(alone) => project(&alone, components).map(Some),
+            Err(Error::ZeroGroup { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -17,6 +17,10 @@ pub enum Method {
     Am {
         /// Wanted duality gap of every dictionary step, in units of loss.
         gap: f64,
+        /// How fair, from 0 (standard NMF) to 1 (the worst loss alone): the weight α of the worst
+        /// loss against the total error in (1 − α)·‖X − WH‖/‖X‖ + α·max_ℓ g_ℓ.
+        #[serde(default = "whole", skip_serializing_if = "is_whole")]
+        fairness: f64,
     },
     /// Fairer-NMF by weights that follow the losses: with multiplicative updates the paper's
     /// Algorithm 3.
@@ -33,11 +37,43 @@ pub enum Method {
     },
 }
 
+/// α of Fairer-NMF.
+fn whole() -> f64 {
+    1.0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_whole(fairness: &f64) -> bool {
+    *fairness == 1.0
+}
+
 impl Method {
     /// The AM scheme with its default gap.
     #[must_use]
     pub fn am() -> Self {
-        Self::Am { gap: 1e-6 }
+        Self::between(1.0)
+    }
+
+    /// Between standard NMF (0) and Fairer-NMF (1), by alternating minimisation.
+    #[must_use]
+    pub fn between(fairness: f64) -> Self {
+        Self::Am { gap: 1e-6, fairness }
+    }
+
+    /// How much the worst loss counts: 0 for standard NMF, 1 for Fairer-NMF.
+    #[must_use]
+    pub fn fairness(&self) -> f64 {
+        match self {
+            Self::Am { fairness, .. } => *fairness,
+            Self::Weighted { .. } => 1.0,
+            Self::Standard { .. } => 0.0,
+        }
+    }
+
+    /// Whether it minimises the sum of squared errors alone.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.fairness() == 0.0
     }
 
     /// The MU scheme as published: decaying step from even weights.
@@ -56,6 +92,7 @@ impl Method {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Am { fairness: 0.0, .. } => "standard",
             Self::Am { .. } => "am",
             Self::Weighted { update: Update::Mu, .. } => "mu",
             Self::Weighted { .. } => "weighted",
@@ -63,9 +100,12 @@ impl Method {
         }
     }
 
-    pub(crate) fn scheme(self) -> Scheme {
+    /// The pieces, for data of a squared norm.
+    pub(crate) fn scheme(self, squared_norm: f64) -> Scheme {
         match self {
-            Self::Am { gap } => Scheme::min_max(gap),
+            Self::Am { gap, fairness: 1.0 } => Scheme::min_max(gap),
+            Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),
+            Self::Am { fairness, .. } => Scheme::between(fairness, squared_norm),
             Self::Weighted { weights, update } => Scheme::weighted(update, weights),
             Self::Standard { update } => Scheme::weighted(update, WeightRule::Uniform),
         }
@@ -163,7 +203,12 @@ impl Parameters {
             {
                 bad("fixed step", step.to_string(), "must lie between 0 and 1")
             }
-            Method::Am { gap } if !(gap.is_finite() && gap > 0.0) => {
+            Method::Am { fairness, .. } if !(0.0..=1.0).contains(&fairness) => bad(
+                "fairness",
+                fairness.to_string(),
+                "must lie between 0 (standard NMF) and 1 (the worst loss alone)",
+            ),
+            Method::Am { gap, .. } if !(gap.is_finite() && gap > 0.0) => {
                 bad("gap", gap.to_string(), "must be finite and positive")
             }
             _ => Ok(()),

@@ -68,6 +68,11 @@ pub(crate) struct GroupArgs {
     /// a table
     #[arg(long, value_name = "FILE[:COLUMN]", conflicts_with = "group_by")]
     pub groups: Option<String>,
+
+    /// How many rows of the population each row stands for, as in surveys: a column, which is then no
+    /// feature, or a file with one weight a line (or FILE:COLUMN)
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub weights: Option<String>,
 }
 
 /// How documents become numbers: TF-IDF as scikit-learn's TfidfVectorizer makes it.

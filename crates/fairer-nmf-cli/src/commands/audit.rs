@@ -18,7 +18,7 @@ use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, table, title,
+    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, fairness, table, title,
 };
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{Maker, load, load_for_model, load_model, unfinished, warnings};
@@ -235,7 +235,7 @@ fn outcome<T: Element>(
     baselines: &[GroupBaseline],
 ) -> Outcome {
     let audit = &found.subject;
-    let is_standard = matches!(audited.method(), Some(Method::Standard { .. }));
+    let is_standard = audited.method().is_some_and(|method| method.is_standard());
     let itself = is_standard && !args.common.no_compare;
     let group = |(l, group): (usize, &GroupAudit)| {
         let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
@@ -254,6 +254,7 @@ fn outcome<T: Element>(
         schema: SCHEMA,
         verdict: Some(library::verdict(found)),
         method: Maker::of(audited.method()),
+        fairness: fairness(audited.method()),
         rank: audit.rank,
         seed: 0,
         status: model.map(|m| m.status),
@@ -272,7 +273,9 @@ fn outcome<T: Element>(
             normalize: Normalized::of(&audited.scaling),
         },
         warnings: Vec::new(),
-        notes: loaded.dataset.notes.clone(),
+        notes: (loaded.dataset.notes.iter().cloned())
+            .chain(data.weights_note().map(str::to_owned))
+            .collect(),
         certificate: bound.value.map(|_| bound.certificate(audit.rank, audit.worst_loss)),
         audit: Some(audit.clone()),
         report: None,

@@ -1,7 +1,7 @@
 //! `fit`: a fair factorisation of a data file.
 
 use clap::Args;
-use fairer_nmf::{Element, Matrix, Parameters};
+use fairer_nmf::{Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank, keep_recipe};
 
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName};
@@ -47,6 +47,11 @@ pub(crate) struct FitArgs {
     #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
     method: MethodName,
 
+    /// How fair, from 0 (standard NMF) to 1 (the worst loss alone, the default): the weight of the
+    /// worst loss against the total error
+    #[arg(long, value_name = "X", help_heading = "Model", allow_negative_numbers = true)]
+    fairness: Option<f64>,
+
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     model: Option<String>,
@@ -65,16 +70,19 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let read = meaning::files_read(&args.data, groups, Some(&args.common.baseline), None)?;
     let asked = Asked { model: args.model.as_deref(), ..Asked::of(&args.common) };
     let files = Files::claim(&read, &asked)?;
+    let solver = &args.common.solver;
+    let method = meaning::fair_method(args.method, solver.update, args.fairness)?;
     meaning::audit_options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => fit_matrix(args, &loaded, matrix, files, &bar),
-        AnyMatrix::F64(matrix) => fit_matrix(args, &loaded, matrix, files, &bar),
+        AnyMatrix::F32(matrix) => fit_matrix(args, method, &loaded, matrix, files, &bar),
+        AnyMatrix::F64(matrix) => fit_matrix(args, method, &loaded, matrix, files, &bar),
     }
 }
 
 fn fit_matrix<T: Element>(
     args: &FitArgs,
+    method: Method,
     loaded: &Loaded,
     matrix: Matrix<'_, T>,
     mut files: Files,
@@ -87,7 +95,6 @@ fn fit_matrix<T: Element>(
     if !solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
-    let method = meaning::method(args.method, solver.update);
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
     let audited = args.audit || files.want_pages();
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
@@ -102,6 +109,7 @@ fn fit_matrix<T: Element>(
     compared.fit.model.preparation = keep_recipe(dataset);
     let mut outcome = of_fit(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
+    outcome.notes.extend(data.weights_note().map(str::to_owned));
     outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
     outcome.min_group_size = args.common.audit.min_group_size;

@@ -161,7 +161,9 @@ fn sweep<T: Element>(
     sweep.min_group_size = args.min_group_size;
     let shown = !args.run.quiet && !files.to_stdout();
     let what = dimensions(data.rows(), data.features(), groups);
-    show(bar, &dataset.notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
+    let mut notes = dataset.notes.clone();
+    notes.extend(data.weights_note().map(str::to_owned));
+    show(bar, &notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
     let about = About {
         title: title(args.title.as_deref(), dataset.path(), &args.groups),
         features: &dataset.features,

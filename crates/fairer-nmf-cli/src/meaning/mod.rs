@@ -5,4 +5,6 @@ mod reading;
 mod solving;
 
 pub(crate) use reading::{files_read, first_given, read_options, scaling};
-pub(crate) use solving::{audit_options, baseline, fit_parameters, method, parameters, update};
+pub(crate) use solving::{
+    audit_options, baseline, fair_method, fit_parameters, method, parameters, update,
+};

@@ -32,6 +32,7 @@ pub(crate) fn read_options(
         format,
         group_by: groups.map(|g| g.group_by.clone()).unwrap_or_default(),
         groups: groups_file.map(source),
+        weights: groups.and_then(|g| g.weights.clone()),
         drop: columns.drop.clone(),
         one_hot: columns.one_hot.clone(),
         missing: match columns.missing {
@@ -164,6 +165,7 @@ pub(crate) fn files_read(
     let named = [
         ("DATA", Some(&data.data)),
         ("--groups", groups.and_then(|given| given.groups.as_ref())),
+        ("--weights", groups.and_then(|given| given.weights.as_ref())),
         ("--feature-names", data.columns.feature_names.as_ref()),
         ("--stop-words", data.text.stop_words.as_ref().filter(own_list)),
         ("--vocabulary", data.text.vocabulary.as_ref()),

@@ -24,6 +24,24 @@ pub(crate) fn update(name: UpdateName) -> Update {
     }
 }
 
+/// The method of a fit that is fair in part.
+pub(crate) fn fair_method(
+    name: MethodName,
+    standard: UpdateName,
+    fairness: Option<f64>,
+) -> Result<Method, Failure> {
+    match (name, fairness) {
+        (_, None) => Ok(method(name, standard)),
+        (_, Some(alpha)) if !(0.0..=1.0).contains(&alpha) => Err(Failure::wrong(format!(
+            "--fairness {alpha}: must lie between 0 (standard NMF) and 1 (the worst loss alone)"
+        ))),
+        (MethodName::Am, Some(alpha)) => Ok(Method::between(alpha)),
+        (_, Some(alpha)) => Err(Failure::wrong(format!(
+            "--fairness {alpha} needs --method am: the other methods have none to choose"
+        ))),
+    }
+}
+
 /// A method of the library.
 pub(crate) fn method(name: MethodName, standard: UpdateName) -> Method {
     match name {

@@ -1,7 +1,7 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
 use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
-use fairer_nmf::{Element, GroupedData, Method, Update, baseline::GroupBaseline};
+use fairer_nmf::{Element, GroupedData, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
 
@@ -19,7 +19,7 @@ pub(crate) fn of_fit<T: Element>(
     data: &GroupedData<'_, T>,
 ) -> Outcome {
     let fit = &compared.fit;
-    let is_standard = matches!(fit.model.parameters.method, Method::Standard { .. });
+    let is_standard = fit.model.parameters.method.is_standard();
     let standard = match &compared.peers.standard {
         Some(standard) => Some(&standard.model),
         // Standard NMF is its own comparison.

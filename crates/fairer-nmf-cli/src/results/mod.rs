@@ -9,7 +9,7 @@ mod sweep;
 mod table;
 
 pub(crate) use fitted::{audit_fit, of_fit};
-pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds};
+pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds, fairness};
 pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
 pub(crate) use ranks::rank_table;

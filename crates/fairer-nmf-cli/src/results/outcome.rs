@@ -5,7 +5,7 @@
 //! the page.
 
 use fairer_nmf::audit::{Comparison, Role, is_small};
-use fairer_nmf::{Model, Status, audit::AuditReport};
+use fairer_nmf::{Method, Model, Status, audit::AuditReport};
 use fairer_nmf_io::Scaling;
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub(crate) struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     pub method: Maker,
+    /// The weight of the worst loss against the total error, where both count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
     pub rank: usize,
     pub seed: u64,
     /// How the fit ended; none (`given`) for a dictionary from elsewhere.
@@ -152,6 +155,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
         let group = Group {
             name: g.name.clone(),
             rows: g.rows,
+            effective_rows: g.effective_rows,
             norm: Some(g.norm),
             baseline_error: Some(g.baseline.error),
             // N is positive by validation.
@@ -177,6 +181,7 @@ impl Outcome {
             schema: SCHEMA,
             verdict: None,
             method: Maker::of(Some(model.parameters.method)),
+            fairness: fairness(Some(model.parameters.method)),
             rank: model.rank(),
             seed: model.parameters.seed,
             status: Some(model.status),
@@ -231,6 +236,11 @@ impl Outcome {
             group.fairer = of(Role::Fairer);
         }
     }
+}
+
+/// How fair a method is, where it is neither standard NMF nor Fairer-NMF alone.
+pub(crate) fn fairness(method: Option<Method>) -> Option<f64> {
+    method.map(|method| method.fairness()).filter(|fairness| *fairness > 0.0 && *fairness < 1.0)
 }
 
 /// For serde: a count that is not worth a field.

@@ -63,6 +63,7 @@ pub(crate) fn of_sweep<T: Element>(
         let group = page::Group {
             name: name.to_owned(),
             rows: some.rows,
+            effective_rows: None,
             norm: Some(some.norm),
             baseline_error: Some(mean(first, &|r| r.baseline_error)),
             relative_baseline: mean(first, &|r| r.baseline_error / r.norm),
@@ -106,7 +107,7 @@ pub(crate) fn of_sweep<T: Element>(
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
-        notes: about.notes,
+        notes: about.notes.into_iter().chain(data.weights_note().map(str::to_owned)).collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }

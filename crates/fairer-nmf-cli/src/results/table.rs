@@ -44,6 +44,8 @@ fn heading(outcome: &Outcome) -> String {
         format!(", {how} after {}", counted(outcome.iterations, "iteration"))
     };
     let status = outcome.status.map_or_else(String::new, status);
+    let fairness = |fairness| format!(" with fairness {fairness}");
+    let fairness = outcome.fairness.map_or_else(String::new, fairness);
     let seconds = outcome.seconds;
     let time = format!(
         "read {}, baselines {}, {} {}",
@@ -53,7 +55,7 @@ fn heading(outcome: &Outcome) -> String {
         duration(seconds.fit)
     );
     format!(
-        "{title} of rank {}{status}\n{}\n\n",
+        "{title} of rank {}{fairness}{status}\n{}\n\n",
         outcome.rank,
         styled(FAINT, &format!("{what}; {time}"))
     )
@@ -76,6 +78,10 @@ fn group_table(outcome: &Outcome) -> String {
     if tested {
         header.insert(if intervals { 5 } else { 4 }, "p");
     }
+    let weighted = outcome.groups.iter().any(|g| g.group.effective_rows.is_some());
+    if weighted {
+        header.insert(2, "effective");
+    }
     header.push("");
     let mut table = Table::new(1, &header);
     for group in &outcome.groups {
@@ -89,6 +95,10 @@ fn group_table(outcome: &Outcome) -> String {
             (format!("{:.4}", own.relative_error), PLAIN),
             (signed(own.loss), style),
         ];
+        if weighted {
+            let effective = group.group.effective_rows;
+            row.insert(2, (effective.map_or_else(dash, |rows| format!("{rows:.1}")), PLAIN));
+        }
         row.extend(intervals.then(|| match own.loss_interval() {
             Some((low, high)) => (format!("{} to {}", signed(low), signed(high)), PLAIN),
             None => (dash(), PLAIN),

@@ -19,10 +19,10 @@ pub(crate) enum Maker {
 impl Maker {
     pub(crate) fn of(method: Option<Method>) -> Self {
         match method {
+            Some(method) if method.is_standard() => Self::Standard,
             Some(Method::Am { .. }) => Self::Am,
             Some(Method::Weighted { update: Update::Mu, .. }) => Self::Mu,
-            Some(Method::Weighted { .. }) => Self::Weighted,
-            Some(Method::Standard { .. }) => Self::Standard,
+            Some(_) => Self::Weighted,
             None => Self::Given,
         }
     }

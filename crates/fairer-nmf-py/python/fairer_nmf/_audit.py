@@ -154,6 +154,7 @@ def audit(
     *,
     sensitive_features: Any,
     control_features: Any = None,
+    sample_weight: Any = None,
     W: Any = None,
     baseline: Baseline = "paper",
     baseline_runs: int = 5,
@@ -180,6 +181,9 @@ def audit(
     control_features : array-like or frame, optional
         Labels within which groups are compared: every combination with the sensitive features is
         a group, and `overall`, :meth:`Audit.difference` and their like have a row per control.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many rows of the population each row stands for, as for :meth:`FairerNMF.fit`. Intervals
+        and tests take them as survey weights; `by_group` has Kish's effective number of rows.
     W : array-like of shape (n_samples, n_components), optional
         The coordinates; the best for the dictionary if absent.
     baseline : {"paper", "best", "zero"}, array-like or mapping, default="paper"
@@ -234,6 +238,7 @@ def audit(
     )
     if groups is None:
         raise TypeError("an audit compares groups: give sensitive_features")
+    _data.weighted(groups, sample_weight, index, X.shape[0])
     names = groups.names
     settings: _core.ReportSettings = {
         "title": "Audit",
@@ -276,7 +281,7 @@ def audit(
     _warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {
-            "rows": np.bincount(groups.codes, minlength=len(names)),
+            **groups.counts(),
             "norm": norms,
             "baseline_error": errors,
             "relative_error": relative_errors,
@@ -305,8 +310,7 @@ def audit(
 
 
 def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
-    rows = np.bincount(groups.codes, minlength=len(groups.names))
-    pairs = zip(groups.names, rows, strict=True)
+    pairs = zip(groups.names, groups.counts()["rows"], strict=True)
     small = [f"{name} ({count})" for name, count in pairs if count < 2 * rank]
     if small:
         warn(

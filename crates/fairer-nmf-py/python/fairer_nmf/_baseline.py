@@ -109,6 +109,7 @@ def estimate_baseline(
     n_components: int,
     *,
     sensitive_features: Any = None,
+    sample_weight: Any = None,
     baseline: BaselineName = "paper",
     baseline_runs: int = 5,
     normalize: Normalize = None,
@@ -127,6 +128,8 @@ def estimate_baseline(
         Number of topics.
     sensitive_features : array-like or frame, optional
         One label per row; a frame of several columns forms intersections.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the rows, as for :meth:`FairerNMF.fit`.
     baseline : {"paper", "best", "zero"}, default="paper"
         The mean error of `baseline_runs` runs of multiplicative updates, or the lowest of as
         many runs of HALS with a tight tolerance, or zero.
@@ -164,7 +167,7 @@ def estimate_baseline(
     with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(
             X,
-            groups,
+            _data.weighted(groups, sample_weight, index, X.shape[0]),
             _data.count("n_components", n_components),
             baseline if isinstance(baseline, str) else "",
             _data.count("baseline_runs", baseline_runs),

@@ -17,6 +17,7 @@ _Listener = Callable[[str, int, int, int, int, float], None] | None
 class Settings(TypedDict):
     rank: int
     method: str
+    fairness: float
     update: str
     init: str
     baseline: str

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from fairer_nmf._groups import MOST_GROUPS, Groups, encode_groups
+from fairer_nmf._groups import MOST_GROUPS, Groups, encode_groups, weighted
 
-__all__ = ["MOST_GROUPS", "Groups", "encode_groups"]
+__all__ = ["MOST_GROUPS", "Groups", "encode_groups", "weighted"]
 
 #: Keyword arguments of scikit-learn's validation. Finite and non-negative entries are checked
 #: once, by the library, which names the row and the column.

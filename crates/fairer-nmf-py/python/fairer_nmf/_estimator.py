@@ -38,6 +38,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     method : {"am", "mu", "standard"}, default="am"
         Alternating minimisation with an exact min-max step, multiplicative updates as in the
         paper, or standard NMF (which groups do not influence, but whose losses are reported).
+    fairness : float, default=1.0
+        How fair, from 0 (standard NMF) to 1 (the worst loss alone): the weight α of the worst loss
+        against the total error in (1 − α)·‖X − WH‖/‖X‖ + α·max_g loss_g; for the method "am".
     update : {"auto", "mu", "hals", "nnls"}, default="auto"
         The update of both factors when the method is "standard"; otherwise the method's own.
     init : {"auto", "random", "nndsvd", "nndsvda"}, default="auto"
@@ -136,6 +139,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: int = 2,
         *,
         method: Method = "am",
+        fairness: float = 1.0,
         update: Update = "auto",
         init: Init = "auto",
         start_weights: Weights = "even",
@@ -154,6 +158,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.fairness = fairness
         self.update = update
         self.init = init
         self.start_weights = start_weights
@@ -171,7 +176,14 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, W: Any = None, H: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        W: Any = None,
+        H: Any = None,
     ) -> FairerNMF:
         """Fit the dictionary.
 
@@ -186,6 +198,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             One label per row: a list, array, Series or categorical, or a frame of several
             columns, whose combinations are the groups. Where X and the labels are of pandas,
             rows are matched by their index.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows of the population each row stands for, as in surveys: a row of weight 2 is
+            as if it stood there twice, one of weight 0 as if absent.
         W, H : array-like, optional
             A start instead of `init`; `H` in the original features. Rows of W and columns of H
             are matched by name where they and X have names.
@@ -195,17 +210,24 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         FairerNMF
             The estimator.
         """
-        self._fit(X, y, sensitive_features, W, H)
+        self._fit(X, y, sensitive_features, sample_weight, W, H)
         return self
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, W: Any = None, H: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        W: Any = None,
+        H: Any = None,
     ) -> NDArray[Any]:
         """Fit the dictionary and give the coordinates of the rows.
 
         Parameters
         ----------
-        X, y, sensitive_features, W, H
+        X, y, sensitive_features, sample_weight, W, H
             As for `fit`.
 
         Returns
@@ -213,7 +235,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples, n_components)
             W.
         """
-        return self._fit(X, y, sensitive_features, W, H)
+        return self._fit(X, y, sensitive_features, sample_weight, W, H)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give the best coordinates of rows for the dictionary; groups are not needed.
@@ -278,8 +300,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         sensitive_features : array-like or frame, optional
             Groups that the fit has seen, wherever it had any. After a fit without groups the
             score is minus the relative error of all rows together.
-        sample_weight : None
-            Not supported; here because scikit-learn's pipelines always pass it on.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the rows, as for `fit`.
 
         Returns
         -------
@@ -287,8 +309,6 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Minus the worst loss.
         """
         check_is_fitted(self)
-        if sample_weight is not None:
-            raise ValueError("score knows no weights of samples: leave sample_weight out")
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
         groups = _data.encode_groups(
@@ -300,7 +320,15 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         threads = _data.threads(self.n_jobs)
         with in_names_of(getattr(self, "feature_names_in_", None)):
             _, _, losses, _ = _core.evaluate(
-                X, groups, self.components_, None, shares, True, False, self._model.scale, threads
+                X,
+                _data.weighted(groups, sample_weight, index, X.shape[0]),
+                self.components_,
+                None,
+                shares,
+                True,
+                False,
+                self._model.scale,
+                threads,
             )
         return -max(losses)
 
@@ -337,7 +365,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         return estimator
 
-    def _fit(self, X: Any, y: Any, sensitive_features: Any, W: Any, H: Any) -> NDArray[Any]:
+    def _fit(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, W: Any, H: Any
+    ) -> NDArray[Any]:
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
         groups = _data.encode_groups(
@@ -351,7 +381,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             model, representation = _core.fit(
                 X,
-                groups,
+                _data.weighted(groups, sample_weight, index, X.shape[0]),
                 settings,
                 _data.factor(_data.in_order_of(names, H)),
                 _data.factor(aligned(index, W, "W"), "W"),

@@ -33,6 +33,8 @@ class Groups(_Pair):
     labels: list[tuple[Any, ...]]
     features: list[Hashable]
     controls: int
+    #: The weight of every row, where rows have weights.
+    weights: NDArray[np.float64] | None = None
 
     def keys(self) -> list[Any]:
         """Give the label of every group; of several features their tuple."""
@@ -45,6 +47,16 @@ class Groups(_Pair):
         if len(self.features) > 1:
             return pd.MultiIndex.from_tuples(self.labels, names=self.features)
         return pd.Index(self.keys(), name=self.features[0])
+
+    def counts(self) -> dict[str, NDArray[Any]]:
+        """Give the rows of every group and, where they have weights, Kish's effective number."""
+        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
+        ones, size = (weights > 0).astype(np.float64), len(self.names)
+        counts = {"rows": np.bincount(self.codes, ones, size).astype(np.int64)}
+        if self.weights is not None:
+            sums = np.bincount(self.codes, weights, size)
+            counts["effective_rows"] = sums**2 / np.bincount(self.codes, weights**2, size)
+        return counts
 
     def to_array(self) -> NDArray[Any]:
         """Give the label of every group as an array of their type."""
@@ -63,6 +75,24 @@ class _Feature(NamedTuple):
     names: list[str]
     codes: NDArray[np.int64]
     ordered: bool
+
+
+def weighted(groups: Groups | None, sample_weight: Any, index: Any, rows: int) -> Groups | None:
+    """Give the groups with the rows' weights; without groups, one group of all rows."""
+    if sample_weight is None:
+        return groups
+    weights = np.asarray(aligned(index, sample_weight, "sample_weight"), dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}: give one weight for each of {rows} rows"
+        )
+    if groups is None:
+        groups = Groups(["all"], np.zeros(rows, dtype=np.int64))
+        groups.labels, groups.features, groups.controls = [("all",)], ["group"], 0
+    groups.weights = np.ascontiguousarray(weights)
+    return groups
 
 
 def encode_groups(

@@ -26,6 +26,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     return {
         "rank": _data.count("n_components", estimator.n_components),
         "method": str(estimator.method),
+        "fairness": _data.number("fairness", estimator.fairness),
         "update": str(estimator.update),
         "init": str(estimator.init),
         "baseline": preset,
@@ -114,6 +115,7 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "n_components": kept["rank"],
         "method": method["name"],
+        "fairness": method.get("fairness", 1.0),
         "update": method.get("update", "auto"),
         "init": kept["init"],
         "n_init": kept["n_init"],

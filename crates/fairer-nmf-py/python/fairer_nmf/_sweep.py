@@ -118,6 +118,7 @@ def sweep(
     ranks: Iterable[int],
     *,
     sensitive_features: Any,
+    sample_weight: Any = None,
     methods: Sequence[Method] = ("standard", "am", "mu"),
     trials: int = 10,
     random_state: Any = 0,
@@ -134,6 +135,8 @@ def sweep(
         Numbers of topics.
     sensitive_features : array-like or frame
         One label per row; a frame of several columns forms intersections.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the rows, as for :meth:`FairerNMF.fit`.
     methods : sequence of {"standard", "am", "mu"}
         The methods; all share the baselines of a trial.
     trials : int, default=10
@@ -181,8 +184,8 @@ def sweep(
         E: Any = runs.get("baseline", "paper")
         if isinstance(E, str):
             E = estimate_baseline(
-                X, rank, sensitive_features=sensitive_features, random_state=seed + trial,
-                **own, **runs,
+                X, rank, sensitive_features=sensitive_features, sample_weight=sample_weight,
+                random_state=seed + trial, **own, **runs,
             )  # fmt: skip
         for method in dict.fromkeys(methods):
             settings: dict[str, Any] = {
@@ -191,7 +194,7 @@ def sweep(
             model = FairerNMF(rank, baseline=E, **settings)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(X, sensitive_features=sensitive_features)
+                model.fit(X, sensitive_features=sensitive_features, sample_weight=sample_weight)
             unfinished += model._model.status != "converged"
             table = pd.DataFrame(
                 {

@@ -178,6 +178,7 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
                 relative_baseline: *baseline,
                 relative_baseline_sd: Some(0.0012 + 0.0008 * wave(i, 0.9)),
                 small: *rows < 2 * rank,
+                ..Group::default()
             };
             let half = 0.16 / (*rows as f64).sqrt();
             let tested = |m: usize, loss: f64| {

@@ -61,6 +61,9 @@ pub struct Group {
     pub name: String,
     /// Number of samples.
     pub rows: usize,
+    /// Kish's effective number of samples, where they have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_rows: Option<f64>,
     /// N = ‖X_ℓ‖, in units of the data. Left out once groups are hidden: with
     /// normalised features the squares add up to the number of features.
     pub norm: Option<f64>,

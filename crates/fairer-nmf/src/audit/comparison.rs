@@ -38,7 +38,7 @@ impl Subject<'_> {
 }
 
 fn is_fairer(method: Option<Method>) -> bool {
-    matches!(method, Some(Method::Am { .. } | Method::Weighted { .. }))
+    method.is_some_and(|method| !method.is_standard())
 }
 
 /// Which models are fitted to be set beside a dictionary.
@@ -52,11 +52,14 @@ pub struct PeerPlan {
 
 impl PeerPlan {
     /// What a dictionary fitted by `method` (none: from elsewhere) is compared with: standard NMF,
-    /// unless it is that, and Fairer-NMF, unless it is one.
+    /// unless it is that, and Fairer-NMF, unless it is one with no regard to the total error.
     #[must_use]
     pub fn beside(method: Option<Method>, update: Update) -> Self {
-        let is_standard = matches!(method, Some(Method::Standard { .. }));
-        Self { standard: (!is_standard).then_some(update), fairer: !is_fairer(method) }
+        let is_standard = method.is_some_and(|method| method.is_standard());
+        Self {
+            standard: (!is_standard).then_some(update),
+            fairer: method.is_none_or(|method| method.fairness() < 1.0),
+        }
     }
 }
 
@@ -334,8 +337,11 @@ pub fn compare<T: Element>(
             if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
                 main.unfinished.push(audit.unfinished.remove(at));
             }
-            let (before, after) =
-                (evaluate(data, h, w, baselines)?, evaluate(data, last, None, baselines)?);
+            let before = match standard.filter(|_| starts_from_standard) {
+                Some(first) => evaluate(data, first, None, baselines)?,
+                None => evaluate(data, h, w, baselines)?,
+            };
+            let after = evaluate(data, last, None, baselines)?;
             change = Some(compare_individuals(data, &after, &before));
             Some(audit)
         }

@@ -21,6 +21,9 @@
 //! Welch's t (1947) and Satterthwaite's degrees of freedom; p is one-sided, adjusted over groups by
 //! Holm (1979). Both limits of d hold for all groups together, each at the level (Bonferroni).
 //!
+//! *Weights of rows.* Errors and norms carry them, so that the variance is the linearised one of a survey;
+//! degrees of freedom are those of Kish's effective numbers of rows, and the others are weighted by Σω.
+//!
 //! No theorem: docs/calibration.md has the simulations that chose it, coverage and false alarms
 //! included, and what failed.
 
@@ -74,6 +77,9 @@ pub struct Differences {
 /// Loss, standard error and error of one group.
 struct Estimate {
     rows: f64,
+    /// Kish's effective number of rows: what degrees of freedom are counted by.
+    effective: f64,
+    mass: f64,
     loss: f64,
     se: f64,
     error: f64,
@@ -96,7 +102,7 @@ pub(super) fn differences(
     let adjusted = holm(&p);
     let one = |l: usize| {
         let (e, b) = (&estimates[l], &between[l]);
-        let df = (e.rows - 1.0).max(1.0);
+        let df = (e.effective - 1.0).max(1.0);
         let two_sided = student::quantile((1.0 - level) / 2.0, df);
         let together = student::quantile((1.0 - level) / groups.len() as f64, b.df);
         // The error's scatter is nearer to even on the scale of logarithms; f = 0 has none.
@@ -150,6 +156,8 @@ fn estimate(group: &Unseen, rank: usize) -> Estimate {
     let unsure = (of_own * own_gap).powi(2) + of_shared;
     Estimate {
         rows,
+        effective: group.effective,
+        mass: group.mass,
         loss: error - baseline,
         se: (variance * of_sample + unsure).sqrt(),
         error,
@@ -183,14 +191,14 @@ impl Between {
 
 fn between(estimates: &[Estimate], l: usize) -> Between {
     // Positive: there are two groups at least, and none is empty.
-    let rest: f64 = estimates.iter().map(|e| e.rows).sum::<f64>() - estimates[l].rows;
+    let rest: f64 = estimates.iter().map(|e| e.mass).sum::<f64>() - estimates[l].mass;
     let mut found = Between { difference: 0.0, own_variance: 0.0, others_variance: 0.0, df: 1.0 };
     let mut fourth = 0.0;
     for (k, e) in estimates.iter().enumerate() {
-        let weight = if k == l { 1.0 } else { -e.rows / rest };
+        let weight = if k == l { 1.0 } else { -e.mass / rest };
         let variance = weight * weight * e.se * e.se;
         found.difference += weight * e.loss;
-        fourth += variance * variance / (e.rows - 1.0).max(1.0);
+        fourth += variance * variance / (e.effective - 1.0).max(1.0);
         if k == l {
             found.own_variance = variance;
         } else {

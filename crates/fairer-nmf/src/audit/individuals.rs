@@ -80,15 +80,17 @@ pub fn compare_individuals<T: Element>(
     let rise =
         |row: usize| rows.squared_errors[row].sqrt() - reference.row_squared_errors[row].sqrt();
     let beyond = |row: usize| tolerance * rows.squared_norms[row].sqrt();
-    let worse = |set: &[usize]| set.iter().filter(|&&row| rise(row) > beyond(row)).count();
-    let better = |set: &[usize]| set.iter().filter(|&&row| rise(row) < -beyond(row)).count();
+    let mass =
+        |rows: &mut dyn Iterator<Item = &usize>| -> f64 { rows.map(|&row| data.weight(row)).sum() };
+    let worse = |set: &[usize]| mass(&mut set.iter().filter(|&&row| rise(row) > beyond(row)));
+    let better = |set: &[usize]| mass(&mut set.iter().filter(|&&row| rise(row) < -beyond(row)));
     let groups: Vec<GroupChange> = data
         .groups()
         .iter()
         .enumerate()
         .map(|(l, group)| {
             let change = evaluation.relative_errors[l] - reference.relative_errors[l];
-            let count = group.rows.len() as f64;
+            let count = mass(&mut group.rows.iter());
             GroupChange {
                 reference_error: reference.relative_errors[l],
                 reference_loss: reference.losses[l],
@@ -98,16 +100,16 @@ pub fn compare_individuals<T: Element>(
                     c if c > tolerance => Direction::Worse,
                     _ => Direction::Same,
                 },
-                share_worse: worse(&group.rows) as f64 / count,
-                share_better: better(&group.rows) as f64 / count,
+                share_worse: worse(&group.rows) / count,
+                share_better: better(&group.rows) / count,
             }
         })
         .collect();
     let all: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
     Individuals {
         groups,
-        share_worse: worse(&all) as f64 / all.len() as f64,
-        share_better: better(&all) as f64 / all.len() as f64,
+        share_worse: worse(&all) / mass(&mut all.iter()),
+        share_better: better(&all) / mass(&mut all.iter()),
         reference_total_error: Rows::new(data, &reference.row_squared_errors).relative_error(&all),
         total_error: rows.relative_error(&all),
     }

@@ -96,8 +96,11 @@ fn matters() -> f64 {
 pub struct GroupAudit {
     /// The group's label.
     pub name: String,
-    /// Its number of rows.
+    /// Its number of rows, those of weight zero left out.
     pub rows: usize,
+    /// Kish's effective number of rows, where they have weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_rows: Option<f64>,
     /// N_ℓ = ‖X_ℓ‖ after scaling.
     pub norm: f64,
     /// E_ℓ.
@@ -231,6 +234,7 @@ pub fn audit_pair<T: Element>(
         .map(|(l, group)| GroupAudit {
             name: group.name.clone(),
             rows: group.rows.len(),
+            effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
             norm: group.norm(),
             baseline_error: baselines[l],
             relative_error: found.relative_errors[l],

@@ -74,7 +74,9 @@ pub fn describe_topics<T: Element>(
             let mut masses = vec![0.0; sizes.len()];
             for &row in &group.rows {
                 let w = evaluation.representation.row(row);
-                masses.iter_mut().zip(w).zip(&sizes).for_each(|((m, w), s)| *m += w.to_f64() * s);
+                let weight = data.weight(row);
+                let masses = masses.iter_mut().zip(w).zip(&sizes);
+                masses.for_each(|((m, w), s)| *m += weight * (w.to_f64() * s));
             }
             let total: f64 = masses.iter().sum();
             masses.iter().map(|m| if total > 0.0 { m / total } else { 0.0 }).collect()

@@ -46,6 +46,9 @@ pub(super) struct Unseen {
     pub own: Vec<f64>,
     /// Under the group's own dictionary without the row's fold.
     pub crossed: Vec<f64>,
+    /// Kish's effective number of rows, and what the group counts for beside the others.
+    pub effective: f64,
+    pub mass: f64,
 }
 
 /// Fits of all groups and of the shared dictionary: the steps of [`unseen`].
@@ -86,7 +89,9 @@ pub(super) fn unseen<T: Element>(
             fitter.cross(rows, FOLDS, key(u64::MAX), held, &mut crossed)?;
             let of = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
             let norm = rows.iter().map(|&row| data.row_squared_norm(row)).collect();
-            Ok(Unseen { norm, inside: of(row_errors), shared: of(&shared), own, crossed })
+            let (effective, mass) = (data.effective_rows(l), data.mass(l));
+            let (inside, shared) = (of(row_errors), of(&shared));
+            Ok(Unseen { norm, inside, shared, own, crossed, effective, mass })
         })
         .collect()
 }

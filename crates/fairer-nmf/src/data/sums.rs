@@ -21,14 +21,16 @@ pub(super) fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f
     data.groups.iter().map(norm).collect()
 }
 
-/// Σ x² of every column, before scaling.
+/// Σ ωx² of every column, before scaling.
 pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let rows: Vec<usize> = (0..data.rows()).collect();
     rows.par_chunks(ROWS_PER_SUM)
         .map(|chunk| {
             let mut sums = vec![0.0; data.features()];
             for &row in chunk {
-                data.matrix.for_each_in_row(row, |j, x| sums[j] += x.to_f64() * x.to_f64());
+                let weight = data.weight(row);
+                data.matrix
+                    .for_each_in_row(row, |j, x| sums[j] += weight * x.to_f64() * x.to_f64());
             }
             sums
         })

@@ -4,13 +4,14 @@ use crate::Result;
 use crate::iteration::{
     Begin, Context, DictionaryRule, First, Init, Objective, Run, Scheme, Task, iterate, start,
 };
-use crate::parameters::Parameters;
-use crate::progress::Progress;
+use crate::parameters::{Method, Parameters};
+use crate::progress::{Observer, Progress};
 use crate::rows::{self, Rows};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::weights::WeightRule;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 
 /// Factors below this size run their restarts in parallel; above, one after the other, so that
 /// no more than two representations are alive.
@@ -20,10 +21,54 @@ const PARALLEL_RESTARTS: usize = 1 << 20;
 /// themselves) are equal: rounding does not choose between them, their number does.
 const TIE: f64 = 1e-9;
 
+/// The best run of a fit. Between standard NMF and Fairer-NMF (α from 0 to 1) it begins once at the best
+/// run of either, so that neither has a lower (1 − α)·total error + α·worst loss.
+pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
+    let (DictionaryRule::Mixture { .. }, Method::Am { gap, .. }) =
+        (task.scheme.dictionary, p.method)
+    else {
+        return best_of(rows, p, task);
+    };
+    let observer = |progress: &Progress<'_>| leading_up(progress, task.context.observer);
+    let context = Context { observer: &observer, ..task.context };
+    let standard = Scheme::weighted(Update::Hals, WeightRule::Uniform);
+    let mut best: Option<Run<'r>> = None;
+    for (restart, scheme) in [standard, Scheme::min_max(gap)].into_iter().enumerate() {
+        let end = Task { scheme, closing: Update::Nnls, context, ..*task };
+        let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, p, &end)?;
+        let first = First::Known(statistics, measured);
+        let begin = Begin { dictionary, first, history: Vec::new() };
+        let run = iterate(rows, begin, &Task { restart, restarts: 2, ..*task })?;
+        let value = |run: &Run<'_>| task.scheme.objective.of(&run.measured);
+        if best.as_ref().is_none_or(|kept| value(&run) < value(kept) - TIE) {
+            best = Some(run);
+        }
+    }
+    Ok(best.expect("one of two"))
+}
+
+/// Tells an observer of iterations that lead up to a run, and are not counted.
+fn leading_up(progress: &Progress<'_>, observer: &Observer<'_>) -> ControlFlow<()> {
+    match *progress {
+        Progress::Iteration { restart, restarts, losses, weights, worst_loss, .. } => {
+            let iteration = 0;
+            observer(&Progress::Iteration {
+                restart,
+                restarts,
+                iteration,
+                losses,
+                weights,
+                worst_loss,
+            })
+        }
+        _ => observer(progress),
+    }
+}
+
 /// The best of `n_init` runs of a task from starts of their own. By default ([`Init::Auto`]) the AM
 /// scheme also starts once from a standard fit, so that several restarts are never worse than
 /// that, and the best run goes on until its worst loss stands still.
-pub(super) fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
+fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
     let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
     let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
     let restarts = p.n_init + usize::from(auto && p.n_init > 1);
@@ -72,20 +117,7 @@ fn from_standard<'r>(
     p: &Parameters,
     task: &Task<'_>,
 ) -> Result<Run<'r>> {
-    let observer = |progress: &Progress<'_>| match *progress {
-        Progress::Iteration { restart, restarts, losses, weights, worst_loss, .. } => {
-            let iteration = 0;
-            (task.context.observer)(&Progress::Iteration {
-                restart,
-                restarts,
-                iteration,
-                losses,
-                weights,
-                worst_loss,
-            })
-        }
-        _ => (task.context.observer)(progress),
-    };
+    let observer = |progress: &Progress<'_>| leading_up(progress, task.context.observer);
     let context = Context { observer: &observer, ..task.context };
     let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed)?;

@@ -167,7 +167,7 @@ fn still(stopping: &Stopping, worst: f64) -> f64 {
 /// stays none.
 fn told(stopping: &Stopping, rows: &dyn Rows, scheme: Scheme) -> Stopping {
     let finest = 1e-3 * rows.trusted_squared_error();
-    let exact = matches!(scheme.dictionary, DictionaryRule::MinMax { .. });
+    let exact = !matches!(scheme.dictionary, DictionaryRule::Weighted { .. });
     let tolerance = match stopping.tolerance {
         asked if exact && asked > 0.0 => asked.max(finest),
         asked => asked,

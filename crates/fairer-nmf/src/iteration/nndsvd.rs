@@ -67,6 +67,13 @@ impl Start {
             u.mapv_inplace(|x| part(x, of_u));
             v.mapv_inplace(|x| part(x, of_v));
         }
+        if data.is_weighted() {
+            for (row, mut own) in w.rows_mut().into_iter().enumerate() {
+                // A row without weight has no share in the vectors.
+                let root = data.root(row);
+                own.mapv_inplace(|v| if root > 0.0 { v / root } else { 0.0 });
+            }
+        }
         if fill {
             let level = level(data);
             w.mapv_inplace(|x| if x == 0.0 { level } else { x });
@@ -146,11 +153,13 @@ fn add(to: &mut [f64], factor: f64, what: &[f64]) {
 /// The mean of X in units in which its root mean square is one, in the units of W and of H, which
 /// are those of √X.
 fn level<T: Element>(data: &GroupedData<'_, T>) -> f64 {
-    let cells = (data.rows() * data.features()) as f64;
+    let rows: f64 = (0..data.rows()).map(|row| data.weight(row)).sum();
+    let cells = rows * data.features() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     for row in 0..data.rows() {
+        let root = data.root(row);
         data.for_each_in_row(row, |_, x| {
-            sum += x;
+            sum += root * x;
             squares += x * x;
         });
     }

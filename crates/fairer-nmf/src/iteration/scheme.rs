@@ -96,6 +96,11 @@ impl Scheme {
         }
     }
 
+    /// Between the sum and the maximum, as a fit: by looking ahead like the AM scheme.
+    pub fn between(alpha: f64, squared_norm: f64) -> Self {
+        Self { looks_ahead: true, soft: SOFT_ITERATIONS, ..Self::mixture(alpha, squared_norm) }
+    }
+
     /// A point of the trade-off between the sum and the maximum.
     pub fn mixture(alpha: f64, squared_norm: f64) -> Self {
         Self {

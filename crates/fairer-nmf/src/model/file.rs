@@ -7,7 +7,7 @@
 
 use super::{GroupFit, Model, Warning};
 use crate::bound::BoundReport;
-use crate::parameters::Parameters;
+use crate::parameters::{Method, Parameters};
 use crate::stopping::Status;
 use crate::{Error, Result};
 use ndarray::Array2;
@@ -17,7 +17,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Version of the format; a reader refuses newer ones.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The first version whose method may be fair in part: who does not know it would call it Fairer-NMF.
+const WITH_FAIRNESS: u32 = 3;
 /// The first version with `preparation`: who does not know it would prepare new data otherwise.
 const WITH_PREPARATION: u32 = 2;
 const WITHOUT_PREPARATION: u32 = 1;
@@ -59,9 +61,10 @@ pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
 
 pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     let header = Header {
-        format_version: match model.preparation {
-            Some(_) => WITH_PREPARATION,
-            None => WITHOUT_PREPARATION,
+        format_version: match (&model.preparation, model.parameters.method) {
+            (_, Method::Am { fairness, .. }) if fairness < 1.0 => WITH_FAIRNESS,
+            (Some(_), _) => WITH_PREPARATION,
+            (None, _) => WITHOUT_PREPARATION,
         },
         groups: model.groups.clone(),
         parameters: model.parameters.clone(),

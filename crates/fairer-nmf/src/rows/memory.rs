@@ -1,5 +1,7 @@
 //! The holder in memory: X borrowed, W beside it.
 //!
+//! Where rows have weights ω, both are seen times √ω ([`crate::data`]); W is handed out without it.
+//!
 //! The one place where the number type of the data is chosen: behind the door nothing knows it, so
 //! the kernels are compiled once for f32 and once for f64, here.
 
@@ -123,11 +125,13 @@ where
                 .flat_map(|row| {
                     let purpose = Purpose::Representation(restart);
                     let mut stream = Stream::new(seed, purpose, self.data.key(row));
-                    (0..rank).map(move |_| T::from_f64(stream.uniform()))
+                    let root = self.data.root(row);
+                    (0..rank).map(move |_| T::from_f64(root * stream.uniform()))
                 })
                 .collect(),
             RowStart::Given(w) => {
-                rows.flat_map(|row| w.row(row).to_vec()).map(T::from_f64).collect()
+                let times = |row: usize| self.data.root(row);
+                rows.flat_map(|row| (&w.row(row) * times(row)).to_vec()).map(T::from_f64).collect()
             }
         };
         Ok(())
@@ -149,7 +153,16 @@ where
     fn representation(&self) -> Result<Representation> {
         let mut out = Array2::from_elem((self.data.rows(), self.rank), T::default());
         for (row, values) in self.data.grouped_rows().zip(self.w.chunks_exact(self.rank)) {
-            out.row_mut(row).iter_mut().zip(values).for_each(|(o, &v)| *o = v);
+            let mut out = out.row_mut(row);
+            match self.data.is_weighted() {
+                false => out.iter_mut().zip(values).for_each(|(o, &v)| *o = v),
+                // Positive: rows without weight are in no group.
+                true => {
+                    let root = self.data.root(row);
+                    let undone = |v: &T| T::from_f64(v.to_f64() / root);
+                    out.iter_mut().zip(values).for_each(|(o, v)| *o = undone(v));
+                }
+            }
         }
         if out.iter().any(|v| !v.to_f64().is_finite()) {
             return Err(Error::NotFinite { what: "the representation" });

@@ -244,7 +244,7 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
                         .rows
                         .par_iter()
                         .map(|&(l, row)| {
-                            let by = by(l);
+                            let by = by(l) * self.data.root(row);
                             let factor = |j: usize| self.data.scale().map_or(by, |s| by * s[j]);
                             let row = matrix.row(row);
                             (from..to).map(|j| row[j].to_f64() * factor(j)).collect()

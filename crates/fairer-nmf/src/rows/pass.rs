@@ -109,6 +109,8 @@ struct Worker<T> {
     product: Vec<f64>,
     rows: Vec<f64>,
     dense: dense::Buffers<T>,
+    /// √ω·W_b, where rows have weights.
+    weighted: Vec<T>,
     /// WᵀW, r rows padded, and, for sparse data, XᵀW, n rows padded.
     gram: Vec<f64>,
     cross: Buffer<f64>,
@@ -121,6 +123,7 @@ impl<T: Number> Worker<T> {
             product: vec![0.0; room(panel_rows(), rank)],
             rows: vec![0.0; room(panel_rows(), rank)],
             dense: dense::Buffers::default(),
+            weighted: Vec::new(),
             gram: Vec::new(),
             cross: Buffer::default(),
         }
@@ -161,6 +164,9 @@ impl<T: Number> Worker<T> {
                     }
                     _ => unreachable!("`Prepared::new` looks at the same matrix"),
                 }
+                if data.is_weighted() {
+                    times_roots(data, panel, &mut product[..k * r], r);
+                }
                 let (c, f) = (&product[..k * r], &mut self.rows[..k * r]);
                 update.apply(&h.gram, c, f, r, &mut self.scratch);
                 if share < 1.0 {
@@ -175,9 +181,17 @@ impl<T: Number> Worker<T> {
                 }
             }
             add_gram(&mut self.gram, &self.rows, k, r);
+            let mut own = &*w;
+            if data.is_weighted() {
+                // X is as given: what its rows lack is in the other factor.
+                times_roots(data, panel, &mut self.rows[..k * r], r);
+                self.weighted.clear();
+                self.weighted.extend(self.rows[..k * r].iter().map(|v| T::from_f64(*v)));
+                own = &self.weighted;
+            }
             let (rows, cross) = (&self.rows[..], &mut self.cross[..]);
             match &data.matrix {
-                Matrix::Dense(x) => self.dense.add_cross(x, panel, w, r),
+                Matrix::Dense(x) => self.dense.add_cross(x, panel, own, r),
                 Matrix::Sparse(x) => sparse::add_cross(x, panel, rows, r, cross),
             }
         }
@@ -199,6 +213,19 @@ impl<T: Number> Worker<T> {
         } else {
             total.cross.chunks_mut(PIECE * r).enumerate().for_each(add);
         }
+    }
+}
+
+/// Multiplies rows of r numbers by √ω of the rows of a panel.
+fn times_roots<T: Number>(
+    data: &GroupedData<'_, T>,
+    panel: &[usize],
+    values: &mut [f64],
+    r: usize,
+) {
+    for (&row, values) in panel.iter().zip(values.chunks_exact_mut(r)) {
+        let root = data.root(row);
+        values.iter_mut().for_each(|v| *v *= root);
     }
 }
 

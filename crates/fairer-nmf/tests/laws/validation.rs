@@ -105,7 +105,8 @@ fn parameters_outside_their_range_are_refused() {
             },
         ),
         ("fixed step", with(WeightRule::Fixed { step: 1.5 })),
-        ("gap", Parameters { method: Method::Am { gap: 0.0 }, ..base() }),
+        ("fairness", Parameters { method: Method::between(1.5), ..base() }),
+        ("gap", Parameters { method: Method::Am { gap: 0.0, fairness: 1.0 }, ..base() }),
     ];
     for (expected, parameters) in cases {
         match fit(&data, &parameters, &silent).unwrap_err() {
