@@ -16,7 +16,7 @@ pub struct Instance {
 }
 
 /// The kinds of [`Instance`].
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 12] = [
     "ordinary",
     "one group",
     "many groups",
@@ -28,6 +28,7 @@ pub const KINDS: [&str; 11] = [
     "rank one",
     "one feature",
     "uneven norms",
+    "overlapping",
 ];
 
 /// xorshift64*: enough for test instances, and no dependency.
@@ -89,8 +90,18 @@ pub fn instance(kind: &'static str, index: u64) -> Instance {
         x.row_mut(i).mapv_inplace(|v| v * size(l));
         w.row_mut(i).mapv_inplace(|v| v * size(l));
     }
-    let names = (0..groups).map(|l| l.to_string()).collect();
-    let data = GroupedData::with_codes(x.view(), names, &codes).expect("the instance is valid");
+    let names: Vec<String> = (0..groups).map(|l| l.to_string()).collect();
+    let data = match kind {
+        // Every row is in its own group, and in each of the others now and then.
+        "overlapping" => {
+            let among = |i: usize, l: usize, chance: f64| codes[i] == l || chance < 0.4;
+            let members = Array2::from_shape_fn((m, groups), |(i, l)| among(i, l, draw.uniform()));
+            let names = names.into_iter().map(|name| (name, None)).collect();
+            GroupedData::with_members(x.view(), names, members.view())
+        }
+        _ => GroupedData::with_codes(x.view(), names, &codes),
+    };
+    let data = data.expect("the instance is valid");
     let mut statistics = group_statistics(&data, w.view()).expect("the shapes fit");
     let mut baselines: Vec<f64> = statistics
         .iter()

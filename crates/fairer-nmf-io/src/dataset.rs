@@ -13,6 +13,8 @@ pub struct Dataset {
     pub features: Vec<String>,
     /// The group label of each row.
     pub labels: Option<Vec<String>>,
+    /// Families of groups, each with the label of every row; then there are no other labels.
+    pub families: Vec<(String, Vec<String>)>,
     /// The weight of each row, where rows have weights.
     pub weights: Option<Vec<f64>>,
     /// What the user should know, such as rows left out for missing cells.
@@ -56,6 +58,7 @@ impl Dataset {
             matrix,
             features,
             labels: None,
+            families: Vec::new(),
             weights: None,
             notes: Vec::new(),
             recipe: None,

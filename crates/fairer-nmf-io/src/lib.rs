@@ -75,6 +75,14 @@ use table::Number;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
+    if !options.group_by_each.is_empty()
+        && (options.groups.is_some() || !options.group_by.is_empty())
+    {
+        return Err(InputError::BadOption {
+            option: "--group-by-each",
+            what: "--group-by and --groups already say what the groups are: leave one out".into(),
+        });
+    }
     if options.groups.is_some() && !options.group_by.is_empty() {
         return Err(InputError::BadOption {
             option: "--groups",
@@ -148,6 +156,7 @@ pub fn read_documents(
         matrix: Matrix::Sparse(made.matrix),
         features: made.terms,
         labels: Some(labels),
+        families: Vec::new(),
         weights: None,
         notes: made.notes,
         recipe: Some(made.recipe),
@@ -233,6 +242,7 @@ fn matrix_only(path: &str, options: &ReadOptions) -> Result<(), InputError> {
 fn no_columns(path: &str, options: &ReadOptions, why: &'static str) -> Result<(), InputError> {
     let given = [
         ("--group-by", &options.group_by),
+        ("--group-by-each", &options.group_by_each),
         ("--drop", &options.drop),
         ("--one-hot", &options.one_hot),
     ];

@@ -106,8 +106,11 @@ impl Loaded {
         matrix: Matrix<'a, T>,
         scaling: &Scaling,
     ) -> Result<GroupedData<'a, T>, Failure> {
-        let labels = self.labels()?;
-        let data = GroupedData::new(matrix, labels).map_err(|e| self.explain(e))?;
+        let data = match self.dataset.families.as_slice() {
+            [] => GroupedData::new(matrix, self.labels()?),
+            families => GroupedData::with_families(matrix, families),
+        };
+        let data = data.map_err(|e| self.explain(e))?;
         let data = match &self.dataset.weights {
             Some(weights) => data.with_weights(weights)?,
             None => data,

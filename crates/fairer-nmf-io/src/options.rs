@@ -17,6 +17,8 @@ pub struct ReadOptions {
     pub group_by: Vec<String>,
     /// A file with one group label per row.
     pub groups: Option<GroupsSource>,
+    /// Columns of a table that are each a family of groups; they are not features.
+    pub group_by_each: Vec<String>,
     /// The weights of the rows: a column of a table, which is then no feature, or a file with one weight
     /// per row.
     pub weights: Option<String>,

@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     pub(crate) words: usize,
     /// Lists of words that make the groups.
     pub(crate) groups: Vec<usize>,
+    /// Families of groups, with their lists.
+    pub(crate) families: Vec<(String, usize)>,
     /// Columns to be one-hot encoded, with their lists.
     pub(crate) one_hot: Vec<(String, usize)>,
     /// The list of the rows' weights.
@@ -64,6 +66,11 @@ impl Plan {
             let column = plan.claim(name, "--group-by", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.groups.push(list);
+        }
+        for name in &columns::resolve(&options.group_by_each, &plan.names) {
+            let column = plan.claim(name, "--group-by-each", &mut claimed)?;
+            let list = plan.add_words(column, Role::Word);
+            plan.families.push((name.clone(), list));
         }
         // A name that is no column may still be a file.
         let weights = options.weights.as_ref();
@@ -97,7 +104,7 @@ impl Plan {
         for name in &columns::resolve(&options.drop, &plan.names) {
             let column = plan.position(name, "--drop")?;
             // A column of groups or weights is no feature anyway, so dropping it too changes nothing.
-            if !matches!(claimed[column], Some("--group-by" | "--weights")) {
+            if !matches!(claimed[column], Some("--group-by" | "--group-by-each" | "--weights")) {
                 plan.claim(name, "--drop", &mut claimed)?;
             }
         }
@@ -154,6 +161,7 @@ impl Plan {
             numbers: 0,
             words: 0,
             groups: Vec::new(),
+            families: Vec::new(),
             one_hot: Vec::new(),
             weights: None,
             document: None,

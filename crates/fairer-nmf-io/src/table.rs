@@ -309,6 +309,8 @@ impl<T: Number> Table<T> {
             words.map(|(row, word)| labels::weight(word, &plan.path, line(row))).collect()
         });
         let weights = weights.transpose()?;
+        let family = |(name, list): &(String, usize)| (name.clone(), part.words[*list].clone());
+        let families = plan.families.iter().map(family).collect();
         let mut notes = plan.notes.clone();
         if part.issues.dropped > 0 {
             notes.push(missing::left_out(part.issues.dropped, part.records));
@@ -334,7 +336,18 @@ impl<T: Number> Table<T> {
         };
         let path = plan.path;
         let origin = Origin { path, rows };
-        Ok(Dataset { matrix, features, labels, weights, notes, recipe, one_hot, index, origin })
+        Ok(Dataset {
+            matrix,
+            features,
+            labels,
+            families,
+            weights,
+            notes,
+            recipe,
+            one_hot,
+            index,
+            origin,
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::to_python;
 use fairer_nmf::{Csr, Element, GroupedData, Indices, Matrix, Result};
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -117,6 +117,8 @@ pub type GivenGroups<'py> = Option<Bound<'py, PyAny>>;
 pub struct Groups {
     names: Vec<String>,
     codes: Vec<usize>,
+    /// Families of the groups, and which rows are in which, where groups overlap.
+    members: Option<(Vec<Option<String>>, Array2<bool>)>,
     weights: Option<Vec<f64>>,
 }
 
@@ -134,7 +136,14 @@ impl Groups {
         };
         // A negative code becomes one that no group has, which the library refuses.
         let codes = codes.as_array().iter().map(|&code| code as usize).collect();
-        Ok(Some(Self { names, codes, weights }))
+        let members = match given.getattr_opt("members")? {
+            Some(members) if !members.is_none() => {
+                let members: PyReadonlyArray2<'_, bool> = members.extract()?;
+                Some((given.getattr("families")?.extract()?, members.as_array().to_owned()))
+            }
+            _ => None,
+        };
+        Ok(Some(Self { names, codes, members, weights }))
     }
 }
 
@@ -163,6 +172,10 @@ pub fn grouped<'a, T: Element>(
 ) -> Result<GroupedData<'a, T>> {
     let matrix = view.matrix()?;
     let data = match groups {
+        Some(Groups { names, members: Some((families, members)), .. }) => {
+            let names = names.iter().cloned().zip(families.iter().cloned()).collect();
+            GroupedData::with_members(matrix, names, members.view())?
+        }
         Some(groups) => GroupedData::with_codes(matrix, groups.names.clone(), &groups.codes)?,
         None => GroupedData::one_group(matrix)?,
     };

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::{
     Baseline, Element, Init, Method, Observer, Parameters, Stopping, Update, baseline::Estimate,
-    baseline::GroupBaseline, fit::Start, fit::StartWeights,
+    baseline::GroupBaseline, fit::Start, fit::StartWeights, fit::Ties,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -21,6 +21,7 @@ pub struct Settings {
     rank: usize,
     method: String,
     fairness: f64,
+    ties: String,
     update: String,
     init: String,
     baseline: String,
@@ -76,8 +77,16 @@ impl Settings {
 
     fn method(&self) -> PyResult<Method> {
         let method = method(&self.method, &self.update)?;
+        let ties = match self.ties.as_str() {
+            "any" => Ties::Any,
+            "leximin" => Ties::Leximin,
+            other => return unknown("ties", other, "'any' or 'leximin'"),
+        };
         match method {
-            Method::Am { .. } => Ok(Method::between(self.fairness)),
+            Method::Am { gap, .. } => Ok(Method::Am { gap, fairness: self.fairness, ties }),
+            _ if ties == Ties::Leximin => {
+                unknown("ties", "leximin", "'any' unless the method is 'am'")
+            }
             _ if self.fairness == 1.0 => Ok(method),
             _ => unknown("fairness", &self.fairness.to_string(), "1 unless the method is 'am'"),
         }

@@ -44,6 +44,16 @@ impl Model {
     }
 
     #[getter]
+    fn families(&self) -> Vec<Option<String>> {
+        self.0.groups.iter().map(|g| g.family.clone()).collect()
+    }
+
+    #[getter]
+    fn total_error(&self) -> f64 {
+        self.0.total_error()
+    }
+
+    #[getter]
     fn rows(&self) -> Vec<usize> {
         self.0.groups.iter().map(|g| g.rows).collect()
     }

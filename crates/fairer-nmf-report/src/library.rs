@@ -275,6 +275,7 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
     let share = |error: f64| error / group.norm;
     page::Group {
         name: group.name.clone(),
+        family: group.family.clone(),
         rows: group.rows,
         effective_rows: group.effective_rows,
         norm: Some(group.norm),

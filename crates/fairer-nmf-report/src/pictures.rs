@@ -24,11 +24,14 @@ pub fn model_colour(index: usize, models: usize) -> usize {
     }
 }
 
-/// Groups from the largest loss under the reference model to the smallest.
+/// Groups from the largest loss under the reference model to the smallest, family by family where there
+/// are families.
 pub fn by_loss(report: &Report) -> Vec<&GroupOutcome> {
     let mut groups: Vec<_> = report.who_pays.groups.iter().collect();
     let key = |g: &GroupOutcome| g.results.first().map_or(f64::NEG_INFINITY, |r| r.loss);
-    groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    let all = &report.who_pays.groups;
+    let family = |g: &GroupOutcome| all.iter().position(|other| other.family == g.family);
+    groups.sort_by(|a, b| family(a).cmp(&family(b)).then(key(b).total_cmp(&key(a))));
     groups
 }
 

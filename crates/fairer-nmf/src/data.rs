@@ -3,11 +3,13 @@
 //! All checks of the data live here, so that the kernels behind it assume and do not check.
 
 mod csr;
+mod overlap;
 mod sums;
 mod units;
 mod weights;
 
 pub use csr::{Csr, Indices};
+pub(crate) use overlap::Part;
 pub(crate) use units::power_of_two;
 
 use crate::number::Number;
@@ -72,6 +74,8 @@ impl<T: Number> Matrix<'_, T> {
 pub struct Group {
     /// The label that its rows carry.
     pub name: String,
+    /// The family that it is of, where groups come in families that each divide the rows.
+    pub family: Option<String>,
     /// Row numbers in the matrix, rising.
     pub rows: Vec<usize>,
     /// ‖X_ℓ‖² after scaling.
@@ -103,6 +107,10 @@ impl Group {
 pub struct GroupedData<'a, T> {
     pub(crate) matrix: Matrix<'a, T>,
     pub(crate) groups: Vec<Group>,
+    /// The rows by the set of groups that they are in, where groups overlap.
+    parts: Option<Arc<[Part]>>,
+    /// ‖X‖² over their rows, where groups overlap.
+    whole: f64,
     /// Factor of every column, or none where features are taken as they are.
     pub(crate) scale: Option<Vec<f64>>,
     /// What a row's random numbers depend on; the row number where absent.
@@ -155,7 +163,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
         }
         let mut groups: Vec<Group> = names
             .into_iter()
-            .map(|name| Group { name, rows: Vec::new(), squared_norm: 0.0 })
+            .map(|name| Group { name, family: None, rows: Vec::new(), squared_norm: 0.0 })
             .collect();
         for (row, &code) in codes.iter().enumerate() {
             let group = groups.get_mut(code).ok_or_else(|| Error::Parameter {
@@ -168,9 +176,19 @@ impl<'a, T: Number> GroupedData<'a, T> {
         if let Some(empty) = groups.iter().find(|g| g.rows.is_empty()) {
             return Err(Error::EmptyGroup { group: empty.name.clone() });
         }
+        Self::validated(matrix, groups, None)
+    }
+
+    /// The data with groups that are not empty, measured.
+    fn validated(
+        matrix: Matrix<'a, T>,
+        groups: Vec<Group>,
+        parts: Option<Arc<[Part]>>,
+    ) -> Result<Self> {
         check_entries(&matrix)?;
-        let mut data =
-            Self { matrix, groups, scale: None, keys: None, roots: None, own_units: false };
+        let (scale, keys, roots) = (None, None, None);
+        let (whole, own_units) = (0.0, false);
+        let mut data = Self { matrix, groups, parts, whole, scale, keys, roots, own_units };
         data.measure()?;
         Ok(data)
     }
@@ -280,22 +298,6 @@ impl<'a, T: Number> GroupedData<'a, T> {
         (0..self.rows()).into_par_iter().with_min_len(256).map(count).sum()
     }
 
-    /// ‖X‖² over all groups, after scaling.
-    #[must_use]
-    pub fn squared_norm(&self) -> f64 {
-        self.groups.iter().map(|g| g.squared_norm).sum()
-    }
-
-    /// Rows that are in a group, in the order of the groups.
-    pub(crate) fn grouped_rows(&self) -> impl Iterator<Item = usize> {
-        self.groups.iter().flat_map(|g| g.rows.iter().copied())
-    }
-
-    /// Their number.
-    pub(crate) fn grouped_count(&self) -> usize {
-        self.groups.iter().map(|g| g.rows.len()).sum()
-    }
-
     pub(crate) fn key(&self, row: usize) -> u64 {
         self.keys.as_ref().map_or(row as u64, |keys| keys[row])
     }
@@ -308,8 +310,10 @@ impl<'a, T: Number> GroupedData<'a, T> {
             matrix: self.matrix.clone(),
             groups: groups
                 .into_iter()
-                .map(|(name, rows)| Group { name, rows, squared_norm: 0.0 })
+                .map(|(name, rows)| Group { name, family: None, rows, squared_norm: 0.0 })
                 .collect(),
+            parts: None,
+            whole: 0.0,
             scale: self.scale.clone(),
             keys: self.keys.clone(),
             roots: self.roots.clone(),
@@ -324,6 +328,8 @@ impl<'a, T: Number> GroupedData<'a, T> {
         Self {
             matrix: self.matrix.clone(),
             groups: vec![self.groups[group].clone()],
+            parts: None,
+            whole: 0.0,
             scale: self.scale.clone(),
             keys: self.keys.clone(),
             roots: self.roots.clone(),
@@ -362,6 +368,9 @@ impl<'a, T: Number> GroupedData<'a, T> {
                 });
             }
             self.groups[l].squared_norm = squared_norm;
+        }
+        if self.parts.is_some() {
+            self.whole = self.grouped_rows().map(|row| self.row_squared_norm(row)).sum();
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! becomes the model.
 
 mod adjusted;
+mod leximin;
 mod restarts;
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
@@ -10,8 +11,8 @@ use crate::data::GroupedData;
 pub use crate::iteration::Start;
 use crate::iteration::{Context, Run, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
-pub use crate::parameters::StartWeights;
-use crate::parameters::Parameters;
+use crate::parameters::{Method, Parameters};
+pub use crate::parameters::{StartWeights, Ties};
 use crate::progress::{Observer, Progress};
 use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
@@ -125,6 +126,7 @@ fn fit_unadjusted<T: Element>(
     let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
     for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
         fitted.norm = group.norm();
+        fitted.family = group.family.clone();
         fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
     }
     model.scale = data.scale().map(<[f64]>::to_vec);
@@ -275,6 +277,9 @@ fn run<'r>(
         }
         None => (restarts::best_fit(rows, parameters, &task)?, 1.0),
     };
+    if let Method::Am { gap, ties: Ties::Leximin, .. } = parameters.method {
+        best = leximin::refine(best, gap, &task)?;
+    }
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
     }
@@ -325,6 +330,7 @@ fn into_model<'r>(
         .enumerate()
         .map(|(l, (group, baseline))| GroupFit {
             name: group.name.clone(),
+            family: None,
             rows: group.rows,
             effective_rows: None,
             norm: group.norm() / unit,
@@ -339,6 +345,7 @@ fn into_model<'r>(
         components: run.dictionary.to_components(),
         warnings: Warning::of(&groups, parameters, run.status),
         groups,
+        overlap_error: run.measured.whole.map(|squared| squared.sqrt() / unit),
         parameters: parameters.clone(),
         status: run.status,
         history: run.history,

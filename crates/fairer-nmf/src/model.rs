@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 pub struct GroupFit {
     /// The group's label.
     pub name: String,
+    /// The family that it is of, where groups come in families.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Its number of rows, those of weight zero left out.
     pub rows: usize,
     /// Kish's effective number of rows, where they have weights.
@@ -182,6 +185,8 @@ pub struct Model {
     pub components: Array2<f64>,
     /// The groups, in their order.
     pub groups: Vec<GroupFit>,
+    /// ‖X − WH‖ where groups overlap, so that their errors do not add up to it.
+    pub overlap_error: Option<f64>,
     /// The parameters of the fit.
     pub parameters: Parameters,
     /// How the run ended.
@@ -231,6 +236,13 @@ impl Model {
     pub fn worst_criterion(&self) -> f64 {
         let criterion = |g: &GroupFit| g.loss - g.chance.unwrap_or(0.0);
         self.groups.iter().map(criterion).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// ‖X − WH‖, every row counted once.
+    #[must_use]
+    pub fn total_error(&self) -> f64 {
+        let square = |g: &GroupFit| (g.relative_error * g.norm).powi(2);
+        self.overlap_error.unwrap_or_else(|| self.groups.iter().map(square).sum::<f64>().sqrt())
     }
 
     /// The group with the largest loss.

@@ -21,6 +21,9 @@ pub enum Method {
         /// loss against the total error in (1 − α)·‖X − WH‖/‖X‖ + α·max_ℓ g_ℓ.
         #[serde(default = "whole", skip_serializing_if = "is_whole")]
         fairness: f64,
+        /// What is done once the worst loss cannot be lowered.
+        #[serde(default, skip_serializing_if = "Ties::is_any")]
+        ties: Ties,
     },
     /// Fairer-NMF by weights that follow the losses: with multiplicative updates the paper's
     /// Algorithm 3.
@@ -35,6 +38,24 @@ pub enum Method {
         /// The update of both factors.
         update: Update,
     },
+}
+
+/// What is done among models with the lowest worst loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ties {
+    /// Nothing: any of them.
+    #[default]
+    Any,
+    /// The next largest loss is lowered, and so on; the total error has the last word.
+    Leximin,
+}
+
+impl Ties {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
 }
 
 /// α of Fairer-NMF.
@@ -57,7 +78,13 @@ impl Method {
     /// Between standard NMF (0) and Fairer-NMF (1), by alternating minimisation.
     #[must_use]
     pub fn between(fairness: f64) -> Self {
-        Self::Am { gap: 1e-6, fairness }
+        Self::Am { gap: 1e-6, fairness, ties: Ties::Any }
+    }
+
+    /// Lexicographic Fairer-NMF: where the worst loss cannot be lowered, the next one is.
+    #[must_use]
+    pub fn leximin() -> Self {
+        Self::Am { gap: 1e-6, fairness: 1.0, ties: Ties::Leximin }
     }
 
     /// How much the worst loss counts: 0 for standard NMF, 1 for Fairer-NMF.
@@ -103,7 +130,7 @@ impl Method {
     /// The pieces, for data of a squared norm.
     pub(crate) fn scheme(self, squared_norm: f64) -> Scheme {
         match self {
-            Self::Am { gap, fairness: 1.0 } => Scheme::min_max(gap),
+            Self::Am { gap, fairness: 1.0, .. } => Scheme::min_max(gap),
             Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),
             Self::Am { fairness, .. } => Scheme::between(fairness, squared_norm),
             Self::Weighted { weights, update } => Scheme::weighted(update, weights),
@@ -207,6 +234,11 @@ impl Parameters {
                 "fairness",
                 fairness.to_string(),
                 "must lie between 0 (standard NMF) and 1 (the worst loss alone)",
+            ),
+            Method::Am { fairness, ties: Ties::Leximin, .. } if fairness < 1.0 => bad(
+                "ties",
+                "leximin".to_owned(),
+                "a lexicographic fit has no regard to the total error before the end: leave fairness at 1",
             ),
             Method::Am { gap, .. } if !(gap.is_finite() && gap > 0.0) => {
                 bad("gap", gap.to_string(), "must be finite and positive")

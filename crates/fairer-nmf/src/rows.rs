@@ -123,17 +123,25 @@ pub trait Rows: Send + Sync {
     /// residual is asked for.
     fn trusted_squared_error(&self) -> f64;
 
+    /// ‖X‖² over all rows, in the holder's units, where a row may be in several groups; none where no row
+    /// is, and the groups' add up.
+    fn overlap(&self) -> Option<f64> {
+        None
+    }
+
     /// Makes W anew, with `rank` columns.
     ///
     /// # Errors
     /// As [`Rows::pass`].
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()>;
-    /// Updates W for `h` and returns every group's statistics: the one reading of X in an iteration.
+    /// Updates W for `h` and returns every group's statistics: the one reading of X in an iteration. Where
+    /// groups overlap, those of all rows together, each counted once, come last.
     ///
     /// # Errors
     /// The rows cannot be reached.
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>>;
-    /// ‖X_ℓ − W_ℓH‖² of one group from the residual itself, where statistics cancel.
+    /// ‖X_ℓ − W_ℓH‖² of one group from the residual itself, where statistics cancel; where groups overlap,
+    /// the number after the last group's stands for all rows.
     ///
     /// # Errors
     /// As [`Rows::pass`].
@@ -162,9 +170,9 @@ pub(crate) fn entries(rows: &dyn Rows, rank: usize) -> usize {
     rows.groups().iter().map(|g| g.rows).sum::<usize>() * rank
 }
 
-/// ‖X‖² over all groups, in the holder's units.
+/// ‖X‖², every row counted once, in the holder's units.
 pub(crate) fn squared_norm(rows: &dyn Rows) -> f64 {
-    rows.groups().iter().map(|g| g.squared_norm).sum()
+    rows.overlap().unwrap_or_else(|| rows.groups().iter().map(|g| g.squared_norm).sum())
 }
 
 /// The statistics of every group for a given W (m×r, rows in the order of the data), in the units of
@@ -173,6 +181,16 @@ pub(crate) fn squared_norm(rows: &dyn Rows) -> f64 {
 /// # Errors
 /// A W of another number of rows.
 pub fn group_statistics<T: Element>(
+    data: &GroupedData<'_, T>,
+    representation: ArrayView2<'_, T>,
+) -> Result<Vec<Statistics>> {
+    let mut found = all_statistics(data, representation)?;
+    found.truncate(data.groups().len());
+    Ok(found)
+}
+
+/// [`group_statistics`] and, where groups overlap, the statistics of all rows.
+pub(crate) fn all_statistics<T: Element>(
     data: &GroupedData<'_, T>,
     representation: ArrayView2<'_, T>,
 ) -> Result<Vec<Statistics>> {

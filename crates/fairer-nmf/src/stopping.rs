@@ -82,6 +82,8 @@ pub(crate) struct Measured {
     pub relative_errors: Vec<f64>,
     /// Losses (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ.
     pub losses: Vec<f64>,
+    /// ‖X − WH‖² where groups overlap, so that their squares do not add up to it.
+    pub whole: Option<f64>,
 }
 
 impl Measured {
@@ -91,7 +93,7 @@ impl Measured {
 
     /// ‖X − WH‖².
     pub fn squares(&self) -> f64 {
-        self.errors.iter().map(|e| e * e).sum()
+        self.whole.unwrap_or_else(|| self.errors.iter().map(|e| e * e).sum())
     }
 
     /// ‖X − WH‖.
@@ -137,6 +139,7 @@ mod tests {
             errors: errors.to_vec(),
             relative_errors: errors.to_vec(),
             losses: errors.to_vec(),
+            whole: None,
         };
         let (before, now) = (measured([3.0, 4.0]), measured([4.0, 3.0]));
         let met = |change| Stopping { change, ..Stopping::default() }.met(&before, &now);
@@ -153,6 +156,7 @@ mod tests {
             errors: vec![error],
             relative_errors: vec![error],
             losses: vec![error],
+            whole: None,
         };
         for change in [Change::Error, Change::Loss, Change::Total] {
             let rule = Stopping { change, tolerance: 1e-4, ..Stopping::default() };

@@ -3,6 +3,7 @@
 //! A rule gives weights w_ℓ, and H takes one step (or the minimum) of Σ w_ℓ‖X_ℓ − W_ℓH‖². The exact
 //! min-max step finds the w whose minimum is the min-max H.
 
+pub(crate) mod leximin;
 pub(crate) mod minmax;
 pub(crate) mod mixture;
 

@@ -64,6 +64,11 @@ pub(crate) struct GroupArgs {
     #[arg(long, value_name = "COLUMN,...")]
     pub group_by: Vec<String>,
 
+    /// Columns that are each a family of groups: every row is in one group of each, as in sex=female and
+    /// region=north; they are not features
+    #[arg(long, value_name = "COLUMN,...", conflicts_with_all = ["group_by", "groups"])]
+    pub group_by_each: Vec<String>,
+
     /// A file with the group of every row: text with one label a line, .npy, or FILE:COLUMN of
     /// a table
     #[arg(long, value_name = "FILE[:COLUMN]", conflicts_with = "group_by")]

@@ -13,7 +13,7 @@ pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
     BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
-    PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, UpdateName,
+    PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, TiesName, UpdateName,
 };
 
 use std::ffi::OsString;

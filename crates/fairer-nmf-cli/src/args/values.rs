@@ -77,6 +77,16 @@ pub(crate) enum MethodName {
     Standard,
 }
 
+/// `--ties`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum TiesName {
+    /// Nothing more
+    #[default]
+    Any,
+    /// Lower the next largest loss, and so on; the total error has the last word
+    Leximin,
+}
+
 /// `--update`.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum UpdateName {

@@ -88,6 +88,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let groups = Some(&args.groups);
     let mut read = meaning::files_read(&args.data, groups, Some(baseline), components)?;
     read.extend(given.model.clone());
+    meaning::check_hiding(&args.groups, args.common.audit.min_group_size)?;
     let files = Files::claim(&read, &Asked::of(&args.common))?;
     let (loaded, audited) = match (&given.model, &given.components) {
         (Some(path), _) => of_model(args, path, &bar)?,

@@ -4,7 +4,7 @@ use clap::Args;
 use fairer_nmf::{Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank, keep_recipe};
 
-use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName};
+use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName, TiesName};
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{About, about, audit_fit, of_fit, said, table, title};
@@ -52,6 +52,10 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "X", help_heading = "Model", allow_negative_numbers = true)]
     fairness: Option<f64>,
 
+    /// What is done once the worst loss cannot be lowered
+    #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Model")]
+    ties: TiesName,
+
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     model: Option<String>,
@@ -69,9 +73,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let groups = Some(&args.groups);
     let read = meaning::files_read(&args.data, groups, Some(&args.common.baseline), None)?;
     let asked = Asked { model: args.model.as_deref(), ..Asked::of(&args.common) };
+    meaning::check_hiding(&args.groups, args.common.audit.min_group_size)?;
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
-    let method = meaning::fair_method(args.method, solver.update, args.fairness)?;
+    let method = meaning::fair_method(args.method, solver.update, args.fairness, args.ties)?;
     meaning::audit_options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {

@@ -223,12 +223,20 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
         ));
     }
     let mut groups = Vec::new();
+    let named = |(family, labels): &(String, Vec<String>)| -> Vec<String> {
+        labels.iter().map(|label| format!("{family}={label}")).collect()
+    };
+    let families: Vec<Vec<String>> = dataset.families.iter().map(named).collect();
     match &dataset.labels {
+        None if !families.is_empty() => {}
         None => problems.push(match dataset.is_table() {
             true => "the groups are not known: give --group-by COLUMN or --groups FILE".to_owned(),
             false => "the groups are not known: give --groups FILE".to_owned(),
         }),
-        Some(labels) => {
+        Some(_) => {}
+    }
+    for labels in dataset.labels.iter().chain(&families) {
+        {
             let mut used = std::collections::HashMap::<&str, bool>::new();
             for (label, row_used) in labels.iter().zip(&entries.row_used) {
                 *used.entry(label).or_default() |= row_used;

@@ -105,6 +105,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         force: args.force,
         replace_page: false,
     };
+    meaning::check_hiding(&args.groups, args.min_group_size)?;
     let files = Files::claim(&read, &asked)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {

@@ -31,6 +31,7 @@ pub(crate) fn read_options(
     Ok(ReadOptions {
         format,
         group_by: groups.map(|g| g.group_by.clone()).unwrap_or_default(),
+        group_by_each: groups.map(|g| g.group_by_each.clone()).unwrap_or_default(),
         groups: groups_file.map(source),
         weights: groups.and_then(|g| g.weights.clone()),
         drop: columns.drop.clone(),
@@ -145,6 +146,16 @@ pub(crate) fn scaling(given: Option<Normalize>, text: &TextArgs, dataset: &Datas
         None if dataset.recipe.is_some() && !paper => Scaling::AsTheyAre,
         None => Scaling::UnitFeatures,
     }
+}
+
+/// Refuses to hide small groups where others, which overlap with them, would tell what is hidden.
+pub(crate) fn check_hiding(groups: &GroupArgs, min_group_size: usize) -> Result<(), Failure> {
+    if min_group_size > 0 && !groups.group_by_each.is_empty() {
+        return Err(Failure::wrong(
+            "--min-group-size does not go with --group-by-each: the groups of one family would tell what is hidden of another",
+        ));
+    }
+    Ok(())
 }
 
 /// Every file that the options name as something to read, so that no output replaces one. Only one

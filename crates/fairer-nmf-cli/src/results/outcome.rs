@@ -154,6 +154,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
         let g = &model.groups[at];
         let group = Group {
             name: g.name.clone(),
+            family: g.family.clone(),
             rows: g.rows,
             effective_rows: g.effective_rows,
             norm: Some(g.norm),

@@ -16,9 +16,10 @@ use crate::work::{Maker, Record};
 
 /// The heading that was typed, or one that names the data and what they are grouped by.
 pub(crate) fn title(typed: Option<&str>, path: &str, groups: &GroupArgs) -> String {
-    let by = match groups.group_by.as_slice() {
-        [] => "group".to_owned(),
-        columns => columns.join(" and "),
+    let by = match (groups.group_by.as_slice(), groups.group_by_each.as_slice()) {
+        ([], []) => "group".to_owned(),
+        ([], families) => format!("each of {}", families.join(", ")),
+        (columns, _) => columns.join(" and "),
     };
     typed.map_or_else(|| format!("{} by {by}", short_name(path)), ToOwned::to_owned)
 }
@@ -63,7 +64,6 @@ pub(crate) fn of_sweep<T: Element>(
         let group = page::Group {
             name: name.to_owned(),
             rows: some.rows,
-            effective_rows: None,
             norm: Some(some.norm),
             baseline_error: Some(mean(first, &|r| r.baseline_error)),
             relative_baseline: mean(first, &|r| r.baseline_error / r.norm),
@@ -71,6 +71,7 @@ pub(crate) fn of_sweep<T: Element>(
                 .relative_baseline_sd
                 .map(|_| mean(first, &|r| r.relative_baseline_sd.unwrap_or(f64::NAN))),
             small: is_small(some.rows, rank),
+            ..page::Group::default()
         };
         Some(page::GroupOutcome {
             group,

@@ -84,8 +84,15 @@ fn group_table(outcome: &Outcome) -> String {
     }
     header.push("");
     let mut table = Table::new(1, &header);
+    let mut family = None;
     for group in &outcome.groups {
         let own = &group.own;
+        if group.group.family != family {
+            family.clone_from(&group.group.family);
+            let heading = (family.clone().unwrap_or_default(), STRONG);
+            let blank = (1..header.len()).map(|_| (String::new(), PLAIN));
+            table.styled_row(std::iter::once(heading).chain(blank));
+        }
         // The min-max fit makes losses equal: whoever shows the same digits is as badly off.
         let worst = signed(own.loss) == signed(outcome.worst_loss) && outcome.groups.len() > 1;
         let style = if worst { BAD } else { PLAIN };

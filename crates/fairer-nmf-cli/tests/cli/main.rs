@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod charts;
+mod choices;
 mod commands;
 mod dictionaries;
 mod documents;

@@ -16,7 +16,7 @@ from fairer_nmf._frame import GroupTable
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._page import Pages, Subject
 from fairer_nmf._progress import listener
-from fairer_nmf._types import Normalize
+from fairer_nmf._types import Grouping, Normalize
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def audit(
     *,
     sensitive_features: Any,
     control_features: Any = None,
+    groups: Grouping = "combined",
     sample_weight: Any = None,
     W: Any = None,
     baseline: Baseline = "paper",
@@ -181,6 +182,8 @@ def audit(
     control_features : array-like or frame, optional
         Labels within which groups are compared: every combination with the sensitive features is
         a group, and `overall`, :meth:`Audit.difference` and their like have a row per control.
+    groups : {"combined", "each", "members"}, default="combined"
+        What several sensitive features mean, as for :class:`FairerNMF`.
     sample_weight : array-like of shape (n_samples,), optional
         How many rows of the population each row stands for, as for :meth:`FairerNMF.fit`. Intervals
         and tests take them as survey weights; `by_group` has Kish's effective number of rows.
@@ -233,13 +236,13 @@ def audit(
     normalize = _dictionary.scaling(normalize, H)
     H = _dictionary.of(H, feature_names, X.shape[1])
     W = _data.factor(aligned(index, W, "W"), "W")
-    groups = _data.encode_groups(
-        sensitive_features, index, _data.count("max_groups", max_groups), control_features
+    encoded = _data.encode_groups(
+        sensitive_features, index, _data.count("max_groups", max_groups), control_features, groups
     )
-    if groups is None:
+    if encoded is None:
         raise TypeError("an audit compares groups: give sensitive_features")
-    _data.weighted(groups, sample_weight, index, X.shape[0])
-    names = groups.names
+    _data.weighted(encoded, sample_weight, index, X.shape[0])
+    names = encoded.names
     settings: _core.ReportSettings = {
         "title": "Audit",
         "normalize": _data.scaled(normalize),
@@ -262,32 +265,32 @@ def audit(
     with listener(verbose, 0) as progress, in_names_of(feature_names):
         _, errors, runs = _core.estimate_baselines(
             X,
-            groups,
+            encoded,
             len(H),
             settings["baseline"],
             settings["baseline_runs"],
-            _baseline.given("baseline", baseline, groups),
+            _baseline.given("baseline", baseline, encoded),
             settings["normalize"],
             settings["seed"],
             settings["threads"],
             progress,
         )
-    _warn_of_small_groups(groups, len(H))
+    _warn_of_small_groups(encoded, len(H))
     settings["baselines"] = errors
     settings["baseline_run_errors"] = runs
     norms, relative_errors, losses, representation = _core.evaluate(
-        X, groups, H, W, errors, False, settings["normalize"], None, settings["threads"]
+        X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"]
     )
     _warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {
-            **groups.counts(),
+            **encoded.counts(),
             "norm": norms,
             "baseline_error": errors,
             "relative_error": relative_errors,
             "loss": losses,
         },
-        index=groups.to_index(),
+        index=encoded.to_index(),
     )
     draws = _data.count("draws", draws, least=0)
     if draws:
@@ -295,7 +298,7 @@ def audit(
         with listener(verbose, draws) as progress:
             table[ends] = _core.intervals(
                 X,
-                groups,
+                encoded,
                 H,
                 W,
                 errors,
@@ -304,8 +307,8 @@ def audit(
                 settings["threads"],
                 progress,
             )
-    result = Audit(table, representation, Subject(X, groups, H, W, settings))
-    result._controls = groups.controls
+    result = Audit(table, representation, Subject(X, encoded, H, W, settings))
+    result._controls = encoded.controls
     return result
 
 

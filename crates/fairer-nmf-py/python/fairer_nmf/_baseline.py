@@ -13,7 +13,7 @@ from fairer_nmf import _core, _data
 from fairer_nmf._align import index_of
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
-from fairer_nmf._types import BaselineName, Normalize
+from fairer_nmf._types import BaselineName, Grouping, Normalize
 
 
 class BaselineEstimate(Mapping[Any, float]):
@@ -109,6 +109,7 @@ def estimate_baseline(
     n_components: int,
     *,
     sensitive_features: Any = None,
+    groups: Grouping = "combined",
     sample_weight: Any = None,
     baseline: BaselineName = "paper",
     baseline_runs: int = 5,
@@ -128,6 +129,8 @@ def estimate_baseline(
         Number of topics.
     sensitive_features : array-like or frame, optional
         One label per row; a frame of several columns forms intersections.
+    groups : {"combined", "each", "members"}, default="combined"
+        What several sensitive features mean, as for :class:`FairerNMF`.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of the rows, as for :meth:`FairerNMF.fit`.
     baseline : {"paper", "best", "zero"}, default="paper"
@@ -162,12 +165,14 @@ def estimate_baseline(
     """
     names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
-    groups = _data.encode_groups(sensitive_features, index, _data.count("max_groups", max_groups))
-    errors = given("baseline", baseline, groups)
+    encoded = _data.encode_groups(
+        sensitive_features, index, _data.count("max_groups", max_groups), how=groups
+    )
+    errors = given("baseline", baseline, encoded)
     with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(
             X,
-            _data.weighted(groups, sample_weight, index, X.shape[0]),
+            _data.weighted(encoded, sample_weight, index, X.shape[0]),
             _data.count("n_components", n_components),
             baseline if isinstance(baseline, str) else "",
             _data.count("baseline_runs", baseline_runs),
@@ -179,5 +184,5 @@ def estimate_baseline(
         )
     import pandas as pd
 
-    index = pd.Index(["all"], name="group") if groups is None else groups.to_index()
+    index = pd.Index(["all"], name="group") if encoded is None else encoded.to_index()
     return BaselineEstimate(index, np.array(found), np.array(norms), np.array(runs))

@@ -18,6 +18,7 @@ class Settings(TypedDict):
     rank: int
     method: str
     fairness: float
+    ties: str
     update: str
     init: str
     baseline: str
@@ -67,6 +68,10 @@ class Model:
     def scale(self) -> NDArray[np.float64] | None: ...
     @property
     def groups(self) -> list[str]: ...
+    @property
+    def families(self) -> list[str | None]: ...
+    @property
+    def total_error(self) -> float: ...
     @property
     def rows(self) -> list[int]: ...
     @property

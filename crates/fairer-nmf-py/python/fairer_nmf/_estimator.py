@@ -15,7 +15,7 @@ from fairer_nmf import _core, _data, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import counted, listener
-from fairer_nmf._types import Init, Method, Normalize, Update
+from fairer_nmf._types import Grouping, Init, Method, Normalize, Ties, Update
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline, Weights
@@ -38,9 +38,16 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     method : {"am", "mu", "standard"}, default="am"
         Alternating minimisation with an exact min-max step, multiplicative updates as in the
         paper, or standard NMF (which groups do not influence, but whose losses are reported).
+    groups : {"combined", "each", "members"}, default="combined"
+        What several sensitive features mean: their combinations are the groups; or each is a family of
+        groups of its own, so that a row is in one group of every family; or each is the 0/1
+        membership of one group.
     fairness : float, default=1.0
         How fair, from 0 (standard NMF) to 1 (the worst loss alone): the weight α of the worst loss
         against the total error in (1 − α)·‖X − WH‖/‖X‖ + α·max_g loss_g; for the method "am".
+    ties : {"any", "leximin"}, default="any"
+        What is done once the worst loss cannot be lowered: nothing, or the next largest loss is
+        lowered, and so on, with the total error at last; for the method "am".
     update : {"auto", "mu", "hals", "nnls"}, default="auto"
         The update of both factors when the method is "standard"; otherwise the method's own.
     init : {"auto", "random", "nndsvd", "nndsvda"}, default="auto"
@@ -139,7 +146,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: int = 2,
         *,
         method: Method = "am",
+        groups: Grouping = "combined",
         fairness: float = 1.0,
+        ties: Ties = "any",
         update: Update = "auto",
         init: Init = "auto",
         start_weights: Weights = "even",
@@ -158,7 +167,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.groups = groups
         self.fairness = fairness
+        self.ties = ties
         self.update = update
         self.init = init
         self.start_weights = start_weights
@@ -312,7 +323,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
         groups = _data.encode_groups(
-            sensitive_features, index, _data.count("max_groups", self.max_groups)
+            sensitive_features,
+            index,
+            _data.count("max_groups", self.max_groups),
+            how=self.groups,
         )
         shares = [0.0]
         if groups is not None or self._model.groups != ["all"]:
@@ -371,7 +385,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
         groups = _data.encode_groups(
-            sensitive_features, index, _data.count("max_groups", self.max_groups)
+            sensitive_features,
+            index,
+            _data.count("max_groups", self.max_groups),
+            how=self.groups,
         )
         settings = self._settings(groups)
         _meaning.warn_of_lasting_zeros(settings)
@@ -406,7 +423,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.group_norms_ = model.norms
         self.baseline_errors_ = model.baseline_errors
         self.worst_loss_ = model.worst_loss
-        self.reconstruction_err_ = float(np.linalg.norm(model.relative_errors * model.norms))
+        self.reconstruction_err_ = model.total_error
         self.step_gap_ = model.step_gap
         self.global_bound_ = model.global_bound
         self.n_iter_ = model.iterations

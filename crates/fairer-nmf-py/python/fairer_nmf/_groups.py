@@ -35,6 +35,9 @@ class Groups(_Pair):
     controls: int
     #: The weight of every row, where rows have weights.
     weights: NDArray[np.float64] | None = None
+    #: Which rows are in which groups, and the family of every group, where groups overlap.
+    members: NDArray[np.bool_] | None = None
+    families: list[str | None]
 
     def keys(self) -> list[Any]:
         """Give the label of every group; of several features their tuple."""
@@ -50,13 +53,18 @@ class Groups(_Pair):
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """Give the rows of every group and, where they have weights, Kish's effective number."""
-        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
-        ones, size = (weights > 0).astype(np.float64), len(self.names)
-        counts = {"rows": np.bincount(self.codes, ones, size).astype(np.int64)}
+        rows = len(self.codes if self.members is None else self.members)
+        weights = np.ones(rows) if self.weights is None else self.weights
+        counts: dict[str, NDArray[Any]] = {"rows": self._sums((weights > 0) * 1.0).astype(np.int64)}
         if self.weights is not None:
-            sums = np.bincount(self.codes, weights, size)
-            counts["effective_rows"] = sums**2 / np.bincount(self.codes, weights**2, size)
+            counts["effective_rows"] = self._sums(weights) ** 2 / self._sums(weights**2)
         return counts
+
+    def _sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give the sum over the rows of every group."""
+        if self.members is not None:
+            return np.asarray(values @ self.members)
+        return np.bincount(self.codes, values, len(self.names))
 
     def to_array(self) -> NDArray[Any]:
         """Give the label of every group as an array of their type."""
@@ -100,14 +108,21 @@ def encode_groups(
     index: Any = None,
     most: int = MOST_GROUPS,
     control_features: Any = None,
+    how: str = "combined",
 ) -> Groups | None:
     """Number the groups that labels form; several columns form intersections.
 
     Labels of pandas are matched with the rows of X by `index`, X's own. Control features come
     first.
     """
+    if how not in ("combined", "each", "members"):
+        raise ValueError(f"groups is {how!r}: expected 'combined', 'each' or 'members'")
     if sensitive_features is None:
         return None
+    if how != "combined":
+        if control_features is not None:
+            raise ValueError(f"control_features does not go with groups={how!r}: leave one of them out")
+        return _overlapping(_columns(sensitive_features, index, "sensitive_features"), how, most)
     named = _columns(sensitive_features, index, "sensitive_features")
     controls = []
     if control_features is not None:
@@ -148,6 +163,45 @@ def encode_groups(
         *_feature_names([name for name, _ in named], "sensitive_feature", "group"),
     ]
     groups.controls = len(controls)
+    return groups
+
+
+def _overlapping(named: list[tuple[Hashable, Any]], how: str, most: int) -> Groups:
+    """Give groups that may have rows in common: of every column a family, or a column for each."""
+    labels: list[tuple[Any, ...]] = []
+    names: list[str] = []
+    families: list[str | None] = []
+    members: list[NDArray[np.bool_]] = []
+    titles = _feature_names([name for name, _ in named], "sensitive_feature", "group")
+    for title, (_, column) in zip(titles, named, strict=True):
+        feature = _encode(column)
+        if how == "each":
+            labels += [(title, label) for label in feature.labels]
+            names += [f"{title}={name}" for name in feature.names]
+            families += [str(title)] * len(feature.names)
+            members += [feature.codes == code for code in range(len(feature.names))]
+            continue
+        if not set(feature.labels) <= {0, 1}:
+            raise ValueError(
+                f"with groups='members' sensitive_features is a table of 0 and 1, and column {title!r} "
+                f"has {next(label for label in feature.labels if label not in (0, 1))!r}"
+            )
+        labels.append((title,))
+        names.append(str(title))
+        families.append(None)
+        members.append(np.asarray(column).astype(bool))
+    lengths = {len(column) for column in members}
+    if len(lengths) > 1:
+        raise ValueError(f"features of groups differ in length: {sorted(lengths)}")
+    if len(names) > most:
+        raise ValueError(
+            f"sensitive_features forms {len(names)} groups, more than max_groups ({most}): cut numbers "
+            "into a few intervals (pandas.cut) and merge rare labels, or give a larger max_groups"
+        )
+    groups = Groups(names, np.zeros(0, dtype=np.int64))
+    groups.labels, groups.controls = labels, 0
+    groups.features = ["family", "group"] if how == "each" else ["group"]
+    groups.members, groups.families = np.ascontiguousarray(np.stack(members, axis=1)), families
     return groups
 
 

@@ -231,6 +231,11 @@ class Pages:
                 "'standard' (any usual NMF, such as scikit-learn's), 'am' or 'mu'"
             )
         X, groups, H, W, settings = self._subject
+        if groups.members is not None and (refit or min_group_size):
+            raise ValueError(
+                "refit and min_group_size do not go with groups that overlap: draws of rows would tear "
+                "them apart, and one would tell what is hidden of another"
+            )
         if refit and W is not None:
             raise ValueError("refit finds the coordinates anew: leave W out of the audit")
         settings = {

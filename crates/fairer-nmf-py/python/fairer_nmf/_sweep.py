@@ -170,10 +170,11 @@ def sweep(
     trials = _data.count("trials", trials)
     seed = _data.seed(random_state)
     limit = _data.count("max_groups", parameters.get("max_groups", _data.MOST_GROUPS))
-    groups = _data.encode_groups(sensitive_features, index_of(X), limit)
+    how = parameters.get("groups", "combined")
+    groups = _data.encode_groups(sensitive_features, index_of(X), limit, how=how)
     if groups is None:
         raise TypeError("a sweep compares groups: give sensitive_features")
-    own: dict[str, Any] = {key: parameters[key] for key in ("normalize", "n_jobs", "max_groups") if key in parameters}
+    own: dict[str, Any] = {key: parameters[key] for key in ("normalize", "n_jobs", "max_groups", "groups") if key in parameters}
     runs: dict[str, Any] = {key: parameters.pop(key) for key in ("baseline", "baseline_runs") if key in parameters}
     if isinstance(runs.get("baseline"), str) and runs["baseline"] == "adjusted":
         raise ValueError("baseline='adjusted': a sweep compares methods against the same baselines; take 'best'")

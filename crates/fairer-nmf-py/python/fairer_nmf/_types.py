@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Method = Literal["am", "mu", "standard"]
+Grouping = Literal["combined", "each", "members"]
+Ties = Literal["any", "leximin"]
 Update = Literal["auto", "mu", "hals", "nnls"]
 Init = Literal["auto", "random", "nndsvd", "nndsvda"]
 BaselineName = Literal["paper", "best", "adjusted", "zero"]

@@ -59,6 +59,9 @@ impl std::ops::DerefMut for GroupOutcome {
 pub struct Group {
     /// Name of the group; shown escaped, so any text is safe.
     pub name: String,
+    /// The family that it is of, where groups come in families that each divide the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Number of samples.
     pub rows: usize,
     /// Kish's effective number of samples, where they have weights.

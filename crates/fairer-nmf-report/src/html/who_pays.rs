@@ -28,6 +28,11 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
             }
             _ => "Groups from the largest to the smallest loss.".into(),
         };
+        let families = report.who_pays.groups.iter().any(|g| g.family.is_some());
+        let order = match families {
+            true => order.replacen("Groups", "Family by family, groups", 1),
+            false => order,
+        };
         let caption = format!(
             "Further right is worse. The line at zero is the group’s own dictionary. {order}"
         );

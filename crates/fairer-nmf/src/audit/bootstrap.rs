@@ -184,6 +184,13 @@ pub(super) fn refit<T: Element>(
 ) -> Result<Bootstrap> {
     check(draws, level)?;
     check_components(data, components)?;
+    if data.overlaps() {
+        return Err(Error::Parameter {
+            name: "refit",
+            value: "asked for with groups that overlap".to_owned(),
+            expected: "draws of rows that fit anew need groups without common rows: leave it out",
+        });
+    }
     let start = Start { components: Some(components.to_owned()), representation: None };
     let by_draw: Vec<Vec<(f64, f64)>> = (0..draws)
         .into_par_iter()

@@ -198,7 +198,7 @@ impl<T: Element> Draws<'_, '_, T> {
     fn losses(&self, b: usize) -> Result<Vec<f64>> {
         let sets: Vec<Vec<usize>> = match b {
             0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
-            b => shuffled(self.data, b, self.seed),
+            b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
         };
         let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
         sets.par_iter().enumerate().map(|(l, rows)| self.loss(rows, purpose(l))).collect()
@@ -270,17 +270,4 @@ fn moments(found: &[Vec<f64>], l: usize) -> (f64, f64) {
     let mean = found.iter().map(|losses| losses[l]).sum::<f64>() / count;
     let squares: f64 = found.iter().map(|losses| (losses[l] - mean).powi(2)).sum();
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
-}
-
-/// The groups' rows with the labels shuffled over all rows.
-fn shuffled<T: Element>(data: &GroupedData<'_, T>, draw: usize, seed: u64) -> Vec<Vec<usize>> {
-    let mut rows: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
-    Stream::new(seed, Purpose::Chance(draw as u64, 0), 0).shuffle(&mut rows);
-    let mut rest = rows.as_slice();
-    let of_group = |group: &crate::data::Group| {
-        let (own, tail) = rest.split_at(group.rows.len());
-        rest = tail;
-        own.to_vec()
-    };
-    data.groups().iter().map(of_group).collect()
 }

@@ -86,9 +86,11 @@ struct Estimate {
     error_se: f64,
 }
 
-/// The differences between groups; none for a single group. `level` lies in (0, 1).
+/// The differences between groups; none for a single group. `level` lies in (0, 1). A group is compared with
+/// the others of its family (a number each): with those that it shares no row with.
 pub(super) fn differences(
     groups: &[Unseen],
+    families: &[usize],
     rank: usize,
     level: f64,
     matters: f64,
@@ -97,7 +99,8 @@ pub(super) fn differences(
         return None;
     }
     let estimates: Vec<Estimate> = groups.iter().map(|group| estimate(group, rank)).collect();
-    let between: Vec<Between> = (0..groups.len()).map(|l| between(&estimates, l)).collect();
+    let between: Vec<Between> =
+        (0..groups.len()).map(|l| between(&estimates, families, l)).collect();
     let p: Vec<f64> = between.iter().map(|b| b.p_value()).collect();
     let adjusted = holm(&p);
     let one = |l: usize| {
@@ -189,12 +192,17 @@ impl Between {
     }
 }
 
-fn between(estimates: &[Estimate], l: usize) -> Between {
-    // Positive: there are two groups at least, and none is empty.
-    let rest: f64 = estimates.iter().map(|e| e.mass).sum::<f64>() - estimates[l].mass;
+fn between(estimates: &[Estimate], families: &[usize], l: usize) -> Between {
+    let family = || estimates.iter().enumerate().filter(|(k, _)| families[*k] == families[l]);
+    let rest: f64 = family().map(|(_, e)| e.mass).sum::<f64>() - estimates[l].mass;
     let mut found = Between { difference: 0.0, own_variance: 0.0, others_variance: 0.0, df: 1.0 };
+    // A family of one group has nobody to compare it with.
+    if family().count() < 2 {
+        return found;
+    }
     let mut fourth = 0.0;
-    for (k, e) in estimates.iter().enumerate() {
+    // `rest` is positive: there are two groups at least, and none is empty.
+    for (k, e) in family() {
         let weight = if k == l { 1.0 } else { -e.mass / rest };
         let variance = weight * weight * e.se * e.se;
         found.difference += weight * e.loss;

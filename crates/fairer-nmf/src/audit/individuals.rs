@@ -105,7 +105,7 @@ pub fn compare_individuals<T: Element>(
             }
         })
         .collect();
-    let all: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
+    let all: Vec<usize> = data.grouped_rows().collect();
     Individuals {
         groups,
         share_worse: worse(&all) / mass(&mut all.iter()),

@@ -170,15 +170,8 @@ fn shuffled<T: Element>(
     draw: usize,
     seed: u64,
 ) -> Vec<(String, Vec<usize>)> {
-    let mut rows: Vec<usize> = data.groups().iter().flat_map(|g| g.rows.iter().copied()).collect();
-    Stream::new(seed, Purpose::Permutation(draw as u64), 0).shuffle(&mut rows);
-    let mut rest = rows.as_slice();
-    let of_group = |group: &crate::data::Group| {
-        let (own, tail) = rest.split_at(group.rows.len());
-        rest = tail;
-        (group.name.clone(), own.to_vec())
-    };
-    data.groups().iter().map(of_group).collect()
+    let dealt = data.shuffled(Stream::new(seed, Purpose::Permutation(draw as u64), 0));
+    data.groups().iter().map(|g| g.name.clone()).zip(dealt).collect()
 }
 
 fn chances(observed: &[f64], by_draw: &[Vec<f64>]) -> Vec<Chance> {

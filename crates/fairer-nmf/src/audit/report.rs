@@ -96,6 +96,9 @@ fn matters() -> f64 {
 pub struct GroupAudit {
     /// The group's label.
     pub name: String,
+    /// The family that it is of, where groups come in families.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Its number of rows, those of weight zero left out.
     pub rows: usize,
     /// Kish's effective number of rows, where they have weights.
@@ -233,6 +236,7 @@ pub fn audit_pair<T: Element>(
         .enumerate()
         .map(|(l, group)| GroupAudit {
             name: group.name.clone(),
+            family: group.family.clone(),
             rows: group.rows.len(),
             effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
             norm: group.norm(),
@@ -248,10 +252,13 @@ pub fn audit_pair<T: Element>(
     // What the verdict needs comes first: a stop leaves out the rest.
     let errors = &found.row_squared_errors;
     let several = data.groups().len() > 1;
-    let fits = (o.differences && several).then(|| unseen::count(data));
+    // Groups that share rows are compared inside families, where they do not.
+    let families = data.family_numbers().filter(|_| o.differences && several);
+    let fits = families.as_ref().map(|_| unseen::count(data));
     let differences = parts.run(AuditPart::Differences, fits, |steps| {
         let groups = unseen::unseen(data, components, errors, o.seed, steps)?;
-        Ok(difference::differences(&groups, rank, o.level, o.matters))
+        let families = families.as_deref().unwrap_or_default();
+        Ok(difference::differences(&groups, families, rank, o.level, o.matters))
     })?;
     let differences = differences.flatten();
     // The groups as they are come on top of the random ones.
@@ -308,7 +315,7 @@ pub fn audit_pair<T: Element>(
         differences: differences.as_ref(),
         chance: chance.as_ref(),
         total_error,
-        asked: o.differences,
+        asked: fits.is_some() || (o.differences && !several),
     });
     Ok(AuditReport {
         rank,

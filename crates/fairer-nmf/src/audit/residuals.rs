@@ -4,7 +4,9 @@
 //! Σx_ij² − 2⟨cross_·j, H_·j⟩ + H_·jᵀ gram H_·j, so that no residual is ever formed.
 
 use super::Evaluation;
-use crate::{Element, GroupedData, Result, rows::group_statistics};
+use crate::rows::all_statistics;
+use crate::statistics::Statistics;
+use crate::{Element, GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -31,30 +33,31 @@ pub fn feature_errors<T: Element>(
     strongest: usize,
 ) -> Result<Vec<Vec<FeatureError>>> {
     super::check_components(data, components)?;
-    let statistics = group_statistics(data, evaluation.representation.view())?;
-    let by_group: Vec<Vec<f64>> = data
-        .groups()
-        .iter()
-        .zip(&statistics)
-        .map(|(group, s)| {
-            let mut squares = vec![0.0; data.features()];
-            for &row in &group.rows {
-                data.for_each_in_row(row, |j, x| squares[j] += x * x);
-            }
-            let cross = s.cross();
-            let gram_h = s.gram().dot(&components);
-            for (j, square) in squares.iter_mut().enumerate() {
-                let h = components.column(j);
-                let error = *square - 2.0 * cross.column(j).dot(&h) + h.dot(&gram_h.column(j));
-                // Cancellation can undercut zero where a feature is fitted exactly, and leaves
-                // some 1e-12 of the square where the truth is zero.
-                *square = if error > 1e-12 * *square { error } else { 0.0 };
-            }
-            squares
-        })
+    let statistics = all_statistics(data, evaluation.representation.view())?;
+    let of_rows = |rows: &mut dyn Iterator<Item = usize>, s: &Statistics| {
+        let mut squares = vec![0.0; data.features()];
+        for row in rows {
+            data.for_each_in_row(row, |j, x| squares[j] += x * x);
+        }
+        let cross = s.cross();
+        let gram_h = s.gram().dot(&components);
+        for (j, square) in squares.iter_mut().enumerate() {
+            let h = components.column(j);
+            let error = *square - 2.0 * cross.column(j).dot(&h) + h.dot(&gram_h.column(j));
+            // Cancellation can undercut zero where a feature is fitted exactly, and leaves
+            // some 1e-12 of the square where the truth is zero.
+            *square = if error > 1e-12 * *square { error } else { 0.0 };
+        }
+        squares
+    };
+    let groups = data.groups();
+    let by_group: Vec<Vec<f64>> = (groups.iter().zip(&statistics))
+        .map(|(group, s)| of_rows(&mut group.rows.iter().copied(), s))
         .collect();
-    let all: Vec<f64> =
-        (0..data.features()).map(|j| by_group.iter().map(|errors| errors[j]).sum()).collect();
+    let all: Vec<f64> = match &statistics[groups.len()..] {
+        [whole] => of_rows(&mut data.grouped_rows(), whole),
+        _ => (0..data.features()).map(|j| by_group.iter().map(|errors| errors[j]).sum()).collect(),
+    };
     let total: f64 = all.iter().sum();
     let of_group = |errors: &Vec<f64>| {
         let own: f64 = errors.iter().sum();

@@ -57,7 +57,7 @@ pub(super) fn count<T: Element>(data: &GroupedData<'_, T>) -> usize {
     let folds = |rows: usize, most: usize| if rows < 2 { 0 } else { most.min(rows) };
     let of_group = |rows: usize| 1 + folds(rows, FOLDS);
     let sizes = || data.groups().iter().map(|g| g.rows.len());
-    1 + folds(sizes().sum(), SHARED_FOLDS) + sizes().map(of_group).sum::<usize>()
+    1 + folds(data.grouped_count(), SHARED_FOLDS) + sizes().map(of_group).sum::<usize>()
 }
 
 /// The four errors of every row, by group. `row_errors` are the rows' squared errors under
@@ -102,8 +102,7 @@ fn shared<T: Element>(
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
 ) -> Result<Vec<f64>> {
-    let groups = fitter.data.groups();
-    let mut all: Vec<usize> = groups.iter().flat_map(|g| g.rows.iter().copied()).collect();
+    let mut all: Vec<usize> = fitter.data.grouped_rows().collect();
     all.sort_unstable();
     let key = |k: u64| Purpose::Unseen(u64::MAX, k);
     let on = fitter.steps.step(|| fitter.from(&all, components, key(0)))?;

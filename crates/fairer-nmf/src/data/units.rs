@@ -34,6 +34,7 @@ impl<T: Number> GroupedData<'_, T> {
         let scale = data.scale.get_or_insert_with(|| vec![1.0; self.features()]);
         scale.iter_mut().for_each(|s| *s *= unit);
         data.groups.iter_mut().for_each(|g| g.squared_norm *= unit * unit);
+        data.whole *= unit * unit;
         data.own_units = true;
         data
     }

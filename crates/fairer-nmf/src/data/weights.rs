@@ -50,6 +50,7 @@ impl<T: Number> GroupedData<'_, T> {
                 return Err(Error::ZeroWeights { group: group.name.clone() });
             }
         }
+        self.part_again();
         self.roots = Some(weights.iter().map(|w| w.sqrt()).collect());
         self.measure()?;
         Ok(self)

@@ -38,11 +38,11 @@ pub(super) struct MinMax<'a> {
 const FINEST_GAP: f64 = 1e-11;
 
 impl<'a> DictionaryStep<'a> {
-    /// `norms`: N_ℓ; `start_weights`: where the multipliers begin, even where absent.
+    /// `norm`: ‖X‖; `start_weights`: where the multipliers begin, even where absent.
     pub fn new(
         rule: DictionaryRule,
         criteria: &'a [Criterion],
-        norms: &[f64],
+        norm: f64,
         start_weights: Option<&[f64]>,
     ) -> Self {
         let groups = criteria.len();
@@ -62,7 +62,7 @@ impl<'a> DictionaryStep<'a> {
                 improvement: f64::INFINITY,
             }),
             DictionaryRule::Mixture { alpha } => {
-                Self::Mixture(Box::new(Search::new(alpha, criteria, norms)))
+                Self::Mixture(Box::new(Search::new(alpha, criteria, norm)))
             }
         }
     }
@@ -77,10 +77,15 @@ impl<'a> DictionaryStep<'a> {
         match self {
             Self::Weighted { update, rule, coefficients, criteria } => {
                 let losses = before.map_or(&[][..], |m| &m.losses);
-                let weights = coefficients.next(*rule, losses, criteria);
+                let mut weights = coefficients.next(*rule, losses, criteria);
+                // The sum over all rows is not that over groups that overlap.
+                if *rule == WeightRule::Uniform && statistics.len() > criteria.len() {
+                    weights.fill(0.0);
+                    weights.push(1.0);
+                }
                 step(*update, &weights, statistics, h);
             }
-            Self::MinMax(exact) => exact.take(statistics, h),
+            Self::MinMax(exact) => exact.take(&statistics[..exact.criteria.len()], h),
             Self::Mixture(search) => search.step(statistics, h),
         }
     }
@@ -110,6 +115,7 @@ impl<'a> DictionaryStep<'a> {
     /// are delivered with it; keeps dictionary and multipliers.
     pub fn certify(&mut self, statistics: &[Statistics], h: &Dictionary, worst: f64) {
         if let Self::MinMax(exact) = self {
+            let statistics = &statistics[..exact.criteria.len()];
             let problem = minmax::Problem { statistics, criteria: exact.criteria };
             let step = minmax::solve(&problem, &mut h.clone(), &exact.lambda, exact.wanted);
             exact.gap = Some((worst - step.lower).max(0.0));

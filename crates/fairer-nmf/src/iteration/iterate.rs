@@ -42,9 +42,10 @@ pub(crate) fn iterate<'r>(
     let scheme = task.scheme;
     let row_step = RowStep::Update(scheme.rows);
     let objective = |measured: &Measured| scheme.objective.of(measured);
-    let norms: Vec<f64> = rows.groups().iter().map(|g| g.norm()).collect();
+    let of_groups = || rows.groups().iter().map(|g| g.norm() * g.norm()).sum();
+    let norm: f64 = rows.overlap().unwrap_or_else(of_groups).sqrt();
     let mut dictionary =
-        DictionaryStep::new(scheme.dictionary, task.criteria, &norms, task.start_weights);
+        DictionaryStep::new(scheme.dictionary, task.criteria, norm, task.start_weights);
     let mut momentum = Momentum::new();
     let Begin { dictionary: mut h, first, history } = begin;
     let begun = history.len();

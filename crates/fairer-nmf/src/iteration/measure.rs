@@ -16,16 +16,21 @@ pub(crate) fn measure(
 ) -> Result<Measured> {
     let gram = h.gram();
     let mut errors = Vec::with_capacity(statistics.len());
-    for (l, (group, s)) in rows.groups().iter().zip(statistics).enumerate() {
-        let mut squared = s.squared_error(h, &gram);
-        if squared < rows.trusted_squared_error() * group.squared_norm {
-            squared = rows.squared_error(l, h)?;
+    let squared_error = |l: usize, squared_norm: f64| -> Result<f64> {
+        match statistics[l].squared_error(h, &gram) {
+            squared if squared < rows.trusted_squared_error() * squared_norm => {
+                rows.squared_error(l, h)
+            }
+            squared => Ok(squared),
         }
-        errors.push(squared.sqrt());
+    };
+    for (l, group) in rows.groups().iter().enumerate() {
+        errors.push(squared_error(l, group.squared_norm)?.sqrt());
     }
+    let whole = rows.overlap().map(|norm| squared_error(errors.len(), norm)).transpose()?;
     let relative = errors.iter().zip(rows.groups()).map(|(e, g)| e / g.norm());
     let losses = errors.iter().zip(criteria).map(|(e, c)| c.loss(*e)).collect();
-    Ok(Measured { relative_errors: relative.collect(), losses, errors })
+    Ok(Measured { relative_errors: relative.collect(), losses, errors, whole })
 }
 
 /// The paper's criterion of every group: baselines E_ℓ, in the holder's units, and N_ℓ.

@@ -18,7 +18,8 @@ use std::path::Path;
 
 /// Version of the format; a reader refuses newer ones.
 const VERSION: u32 = 3;
-/// The first version whose method may be fair in part: who does not know it would call it Fairer-NMF.
+/// The first version whose method may be fair in part and whose groups may overlap: who does not know it
+/// would call it Fairer-NMF, and add up errors of the same rows.
 const WITH_FAIRNESS: u32 = 3;
 /// The first version with `preparation`: who does not know it would prepare new data otherwise.
 const WITH_PREPARATION: u32 = 2;
@@ -29,6 +30,8 @@ const KEY: &str = "fairer_nmf";
 struct Header {
     format_version: u32,
     groups: Vec<GroupFit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overlap_error: Option<f64>,
     parameters: Parameters,
     status: Status,
     step_gap: Option<f64>,
@@ -63,10 +66,12 @@ pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     let header = Header {
         format_version: match (&model.preparation, model.parameters.method) {
             (_, Method::Am { fairness, .. }) if fairness < 1.0 => WITH_FAIRNESS,
+            _ if model.overlap_error.is_some() => WITH_FAIRNESS,
             (Some(_), _) => WITH_PREPARATION,
             (None, _) => WITHOUT_PREPARATION,
         },
         groups: model.groups.clone(),
+        overlap_error: model.overlap_error,
         parameters: model.parameters.clone(),
         status: model.status,
         step_gap: model.step_gap,
@@ -145,6 +150,7 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
     Ok(Model {
         components,
         groups: header.groups,
+        overlap_error: header.overlap_error,
         parameters: header.parameters,
         status: header.status,
         history: history.chunks_exact(groups).map(<[f64]>::to_vec).collect(),

@@ -60,7 +60,7 @@ macro_rules! element {
 element!(f32, F32, F64);
 element!(f64, F64, F32);
 
-/// Data in memory, with W (rows in the order of the groups, Σm_ℓ×r).
+/// Data in memory, with W (rows in the order of the parts of the data, each once).
 pub struct Memory<'a, T> {
     data: Arc<GroupedData<'a, T>>,
     unit: f64,
@@ -89,10 +89,12 @@ impl<'a, T: Number> Memory<'a, T> {
         Self { data, unit, groups, rank: 0, w: Vec::new() }
     }
 
-    /// W_ℓ.
-    fn of_group(&self, group: usize) -> &[T] {
-        let before: usize = self.groups[..group].iter().map(|g| g.rows).sum();
-        &self.w[before * self.rank..][..self.groups[group].rows * self.rank]
+    /// ‖x_i − w_iH‖² of the rows of a part.
+    fn errors_of_part(&self, part: usize, h: &Dictionary) -> Vec<f64> {
+        let before: usize = (0..part).map(|p| self.data.part_rows(p).len()).sum();
+        let own = self.data.part_rows(part).len();
+        let w = &self.w[before * self.rank..][..own * self.rank];
+        pass::row_squared_errors(&self.data, part, h, w)
     }
 }
 
@@ -142,12 +144,30 @@ where
     }
 
     fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64> {
-        Ok(pass::row_squared_errors(&self.data, group, h, self.of_group(group)).iter().sum())
+        let mut squared = 0.0;
+        for part in 0..self.data.part_count() {
+            let mut within = group == self.groups.len();
+            self.data.for_each_group_of(part, |l| within |= l == group);
+            if within {
+                squared += self.errors_of_part(part, h).iter().sum::<f64>();
+            }
+        }
+        Ok(squared)
     }
 
     fn row_squared_errors(&self, h: &Dictionary) -> Result<Vec<Vec<f64>>> {
-        let of_group = |l| pass::row_squared_errors(&self.data, l, h, self.of_group(l));
-        Ok((0..self.groups.len()).map(of_group).collect())
+        let by_part = (0..self.data.part_count()).map(|part| self.errors_of_part(part, h));
+        if !self.data.overlaps() {
+            return Ok(by_part.collect());
+        }
+        let mut of_row = vec![0.0; self.data.rows()];
+        self.data.grouped_rows().zip(by_part.flatten()).for_each(|(row, e)| of_row[row] = e);
+        let of_group = |g: &crate::data::Group| g.rows.iter().map(|&row| of_row[row]).collect();
+        Ok(self.data.groups().iter().map(of_group).collect())
+    }
+
+    fn overlap(&self) -> Option<f64> {
+        self.data.overlaps().then(|| self.data.squared_norm())
     }
 
     fn representation(&self) -> Result<Representation> {

@@ -44,10 +44,10 @@ fn panel_rows() -> usize {
     PANEL_ROWS
 }
 
-/// A run of rows of one group.
+/// A run of rows of one part: of one group, where groups do not overlap.
 struct Chunk {
-    group: usize,
-    /// Range in the group's list of rows.
+    part: usize,
+    /// Range in the part's list of rows.
     rows: std::ops::Range<usize>,
 }
 
@@ -59,9 +59,10 @@ fn chunks<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
     #[cfg(test)]
     let size = tests::CHUNK_ROWS.get().unwrap_or(size);
     let mut chunks = Vec::new();
-    for (group, g) in data.groups.iter().enumerate() {
-        for start in (0..g.rows.len()).step_by(size) {
-            chunks.push(Chunk { group, rows: start..(start + size).min(g.rows.len()) });
+    for part in 0..data.part_count() {
+        let rows = data.part_rows(part).len();
+        for start in (0..rows).step_by(size) {
+            chunks.push(Chunk { part, rows: start..(start + size).min(rows) });
         }
     }
     chunks
@@ -139,7 +140,7 @@ impl<T: Number> Worker<T> {
         w: &mut [T],
     ) {
         let r = h.rank;
-        let rows = &data.groups[chunk.group].rows[chunk.rows.clone()];
+        let rows = &data.part_rows(chunk.part)[chunk.rows.clone()];
         self.gram.clear();
         self.gram.resize(r * padded(r), 0.0);
         match h.factor {
@@ -236,8 +237,8 @@ fn add_rows(padded_rows: &[f64], r: usize, total: &mut [f64]) {
     }
 }
 
-/// Updates W (rows in the order of the groups, Σm_ℓ×r) for `h` and returns every group's
-/// statistics.
+/// Updates W (rows in the order of the parts, each once) for `h` and returns every group's statistics;
+/// where groups overlap, those of all rows together come last.
 pub(crate) fn run<T: Number>(
     data: &GroupedData<'_, T>,
     h: &Dictionary,
@@ -254,7 +255,9 @@ pub(crate) fn run<T: Number>(
         pieces.push((chunk, piece));
         rest = tail;
     }
-    let mut total = vec![Statistics::zero(r, h.features); data.groups.len()];
+    let whole = data.overlaps().then_some(data.groups.len());
+    let sums = data.groups.len() + usize::from(whole.is_some());
+    let mut total = vec![Statistics::zero(r, h.features); sums];
     // Waves bound the memory: as many chunk sums are alive as a wave has chunks.
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
@@ -269,11 +272,13 @@ pub(crate) fn run<T: Number>(
             each.for_each(|((c, w), worker)| worker.run(data, c, &prepared, step, w));
         }
         for ((chunk, _), worker) in wave.iter().zip(&workers) {
-            worker.add_to(&mut total[chunk.group], &prepared, shared);
+            data.for_each_group_of(chunk.part, |l| worker.add_to(&mut total[l], &prepared, shared));
+            whole.into_iter().for_each(|l| worker.add_to(&mut total[l], &prepared, shared));
         }
     }
-    for (group, total) in data.groups.iter().zip(&mut total) {
-        total.squared_norm = group.squared_norm;
+    let norms = data.groups.iter().map(|group| group.squared_norm);
+    for (squared_norm, total) in norms.chain(whole.map(|_| data.squared_norm())).zip(&mut total) {
+        total.squared_norm = squared_norm;
         if let Some(scale) = data.scale() {
             for (row, &s) in total.cross.chunks_exact_mut(r).zip(scale) {
                 row.iter_mut().for_each(|c| *c *= s);
@@ -297,15 +302,15 @@ fn work<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> usize {
     }
 }
 
-/// ‖X_i − W_iH‖² of every row of a group, computed from the residual itself.
+/// ‖X_i − W_iH‖² of every row of a part, computed from the residual itself.
 pub(crate) fn row_squared_errors<T: Number>(
     data: &GroupedData<'_, T>,
-    group: usize,
+    part: usize,
     h: &Dictionary,
     w: &[T],
 ) -> Vec<f64> {
     let (r, n) = (h.rank, h.features);
-    let rows = &data.groups[group].rows;
+    let rows = data.part_rows(part);
     let mut components = vec![0.0; r * padded(n)];
     for (j, topics) in h.values.chunks_exact(r).enumerate() {
         topics.iter().enumerate().for_each(|(k, &v)| components[k * padded(n) + j] = v);

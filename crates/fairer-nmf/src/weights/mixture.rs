@@ -35,10 +35,9 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// `norms`: N_ℓ of the groups.
-    pub fn new(alpha: f64, criteria: &[Criterion], norms: &[f64]) -> Self {
+    /// `scale`: ‖X‖.
+    pub fn new(alpha: f64, criteria: &[Criterion], scale: f64) -> Self {
         let groups = criteria.len();
-        let scale = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
         let whole = Criterion { offset: 0.0, scale };
         let criteria = criteria.iter().copied().chain([whole]).collect();
         let mut lambda = vec![alpha / groups as f64; groups];
@@ -66,10 +65,15 @@ impl Search {
         self.tau.get_or_insert(total_error - worst_loss);
     }
 
-    /// H ← a dictionary for the W behind the statistics with a lower F_α, or the same one.
+    /// H ← a dictionary for the W behind the statistics with a lower F_α, or the same one. Where groups
+    /// overlap, the statistics of all rows come last.
     pub fn step(&mut self, statistics: &[Statistics], h: &mut Dictionary) {
+        let (statistics, all) = statistics.split_at(self.groups());
         let ones = vec![1.0; statistics.len()];
-        let whole = Statistics::weighted(statistics, &ones, h.rank, h.features);
+        let whole = match all {
+            [whole] => whole.clone(),
+            _ => Statistics::weighted(statistics, &ones, h.rank, h.features),
+        };
         if self.alpha == 0.0 {
             let r = h.rank;
             Update::Nnls.apply(&whole.gram, &whole.cross, &mut h.values, r, &mut self.scratch);

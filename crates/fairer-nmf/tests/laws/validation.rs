@@ -106,7 +106,13 @@ fn parameters_outside_their_range_are_refused() {
         ),
         ("fixed step", with(WeightRule::Fixed { step: 1.5 })),
         ("fairness", Parameters { method: Method::between(1.5), ..base() }),
-        ("gap", Parameters { method: Method::Am { gap: 0.0, fairness: 1.0 }, ..base() }),
+        (
+            "gap",
+            Parameters {
+                method: Method::Am { gap: 0.0, fairness: 1.0, ties: fairer_nmf::fit::Ties::Any },
+                ..base()
+            },
+        ),
     ];
     for (expected, parameters) in cases {
         match fit(&data, &parameters, &silent).unwrap_err() {

@@ -76,3 +76,46 @@ def test_fairness_between_the_ends(tmp_path):
         FairerNMF(2, fairness=1.5).fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match="fairness is 0.5: expected 1 unless the method is 'am'"):
         FairerNMF(2, fairness=0.5, method="mu").fit(X, sensitive_features=groups)
+
+
+def test_families_and_members(small):
+    pd = pytest.importorskip("pandas")
+    X, groups, weights = small
+    region = np.array(["east", "west"])[np.arange(60) % 7 % 2]
+    frame = pd.DataFrame({"kind": groups, "region": region})
+    model = FairerNMF(2, groups="each", random_state=0, n_init=1, baseline="zero")
+    W = model.fit_transform(X, sensitive_features=frame)
+    assert model.groups_.tolist() == [
+        ("kind", "a"), ("kind", "b"), ("kind", "c"), ("region", "east"), ("region", "west"),
+    ]  # fmt: skip
+    # Totals count a row once.
+    direct = np.linalg.norm(X - W @ model.components_)
+    assert model.reconstruction_err_ == pytest.approx(direct, rel=1e-8)
+    members = np.stack(
+        [groups == g for g in "abc"] + [region == r for r in ("east", "west")], axis=1
+    ).astype(int)
+    other = FairerNMF(2, groups="members", random_state=0, n_init=1, baseline="zero")
+    other.fit(X, sensitive_features=members)
+    np.testing.assert_array_equal(other.group_losses_, model.group_losses_)
+    found = audit(X, model, sensitive_features=frame, groups="each", baseline="zero", sample_weight=weights)
+    assert found.by_group.index.names == ["family", "group"]
+    assert found.by_group.loc[("region", "east"), "rows"] == ((region == "east") & (weights > 0)).sum()
+    with pytest.raises(ValueError, match="do not go with groups that overlap"):
+        found.report(min_group_size=3)
+    with pytest.raises(ValueError, match="groups is 'odd': expected 'combined', 'each' or 'members'"):
+        FairerNMF(2, groups="odd").fit(X, sensitive_features=frame)
+    with pytest.raises(ValueError, match="table of 0 and 1"):
+        other.fit(X, sensitive_features=frame)
+
+
+def test_leximin_is_never_above_the_plain_fit(small):
+    X, groups, _ = small
+    plain = FairerNMF(2, random_state=0, n_init=1, bound=False).fit(X, sensitive_features=groups)
+    lex = FairerNMF(2, ties="leximin", random_state=0, n_init=1, bound=False)
+    lex.fit(X, sensitive_features=groups)
+    for a, b in zip(sorted(lex.group_losses_)[::-1], sorted(plain.group_losses_)[::-1], strict=True):
+        assert a <= b + 1e-6
+        if a < b - 1e-6:
+            break
+    with pytest.raises(ValueError, match="leave fairness at 1"):
+        FairerNMF(2, ties="leximin", fairness=0.5).fit(X, sensitive_features=groups)

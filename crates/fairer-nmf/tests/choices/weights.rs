@@ -1,11 +1,13 @@
 //! Weights of samples: a row of weight k is a row that stands there k times, and one of weight zero is
 //! absent.
 
-use fairer_nmf::audit::DrawBudget;
+use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, GroupDifference, evaluate};
+use fairer_nmf::baseline::Estimate;
+use fairer_nmf::bound::global_bound;
+use fairer_nmf::fit::{Start, estimate_baselines, fit_from};
 use fairer_nmf::{
-    AuditOptions, Baseline, Csr, Error, Estimate, GroupedData, Indices, Matrix, Method, Parameters,
-    Start, Stopping, Update, audit, estimate_baselines, evaluate, fit, fit_from, global_bound,
-    silent,
+    Baseline, Csr, Error, GroupedData, Indices, Matrix, Method, Parameters, Stopping, Update,
+    audit, fit, silent,
 };
 use ndarray::{Array2, Axis};
 
@@ -164,19 +166,17 @@ fn equal_weights_change_nothing_and_unequal_ones_widen_the_limits() {
         audit(&data, h.view(), &norms, None, &options, &silent).unwrap()
     };
     let (plain, equal) = (audited(None), audited(Some(vec![4.0; 48])));
-    let limits = |report: &fairer_nmf::AuditReport| {
+    let limits = |report: &AuditReport| {
         let found = report.differences.as_ref().unwrap();
-        let of = |g: &fairer_nmf::audit::GroupDifference| g.difference.high - g.difference.low;
+        let of = |g: &GroupDifference| g.difference.high - g.difference.low;
         found.groups.iter().map(of).collect::<Vec<f64>>()
     };
     for (l, group) in plain.groups.iter().enumerate() {
         near(group.loss, equal.groups[l].loss, "loss");
         near(group.rows as f64, equal.groups[l].effective_rows.unwrap(), "effective rows");
-        let high = |r: &fairer_nmf::AuditReport| r.bootstrap.as_ref().unwrap().groups[l].loss.high;
+        let high = |r: &AuditReport| r.bootstrap.as_ref().unwrap().groups[l].loss.high;
         near(high(&plain), high(&equal), "interval");
-        let p = |r: &fairer_nmf::AuditReport| {
-            r.permutation.as_ref().unwrap().groups[l].relative_error.p
-        };
+        let p = |r: &AuditReport| r.permutation.as_ref().unwrap().groups[l].relative_error.p;
         near(p(&plain), p(&equal), "p");
         assert!((limits(&plain)[l] - limits(&equal)[l]).abs() < 1e-4, "limits of {}", group.name);
     }

@@ -13,7 +13,8 @@ mod common_sets {
 }
 
 use common_sets::sets;
-use fairer_nmf::{Fit, GroupedData, Method, Model, Parameters, Start, fit, fit_from, silent};
+use fairer_nmf::fit::{Start, fit_from};
+use fairer_nmf::{Fit, GroupedData, Method, Model, Parameters, fit, silent};
 
 fn at(method: Method, data: &GroupedData<'_, f64>, rank: usize) -> Fit<f64> {
     fit(data, &Parameters { method, n_init: 2, ..Parameters::new(rank) }, &silent).unwrap()
