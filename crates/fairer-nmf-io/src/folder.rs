@@ -55,7 +55,7 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
 }
 
 /// What is in a folder, in order of name.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let failed = |e| InputError::io(&folder.display().to_string(), e);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {

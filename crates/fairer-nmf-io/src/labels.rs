@@ -1,5 +1,10 @@
 //! Group labels and feature names from files of their own.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use fairer_nmf::rows::GroupCodes;
+
 use super::dataset::Dataset;
 use super::error::InputError;
 use super::options::{Format, GroupsSource};
@@ -88,6 +93,59 @@ pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputErro
     })
 }
 
+/// Reads the group of every row as a number: a text file (`.txt`) line by line, so that no label is
+/// kept twice; others as [`read`] does.
+///
+/// # Errors
+/// As [`read`].
+pub fn codes(source: &GroupsSource, option: &'static str) -> Result<GroupCodes, InputError> {
+    let path = &source.path;
+    if source.column.is_some() || !path.to_lowercase().ends_with(".txt") {
+        return Ok(GroupCodes::from_labels(read(source, option)?));
+    }
+    let file = File::open(path).map_err(|e| InputError::io(path, e))?;
+    let mut lines = BufReader::new(file).split(b'\n').enumerate();
+    let (mut wrong, mut blank) = (None, None);
+    let labels = std::iter::from_fn(|| {
+        let (number, line) = lines.next()?;
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => {
+                wrong = Some(InputError::io(path, error));
+                return None;
+            }
+        };
+        let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 0).unwrap_or(&line);
+        let label = text::decode(line).trim().to_string();
+        // Only the end of the file may be blank.
+        match (label.is_empty(), blank) {
+            (true, None) => blank = Some(number),
+            (false, Some(_)) => {
+                wrong = Some(blank_line(path, blank.unwrap_or_default()));
+                return None;
+            }
+            _ => {}
+        }
+        Some(label)
+    });
+    let mut groups = GroupCodes::from_labels(labels.filter(|label| !label.is_empty()));
+    match wrong {
+        Some(error) => Err(error),
+        None => {
+            groups.codes.shrink_to_fit();
+            Ok(groups)
+        }
+    }
+}
+
+fn blank_line(path: &str, line: usize) -> InputError {
+    InputError::BadLine {
+        path: path.into(),
+        line: line as u64 + 1,
+        what: "the line is blank; one label or name a line is expected".into(),
+    }
+}
+
 #[cfg(feature = "parquet")]
 fn parquet_column(
     path: &str,
@@ -122,11 +180,7 @@ pub(crate) fn lines(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError>
     let text = text::decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     let lines: Vec<String> = text.trim_end().lines().map(|line| line.trim().to_string()).collect();
     match lines.iter().position(String::is_empty) {
-        Some(blank) => Err(InputError::BadLine {
-            path: path.into(),
-            line: blank as u64 + 1,
-            what: "the line is blank; one label or name a line is expected".into(),
-        }),
+        Some(blank) => Err(blank_line(path, blank)),
         None => Ok(lines),
     }
 }

@@ -172,9 +172,20 @@ pub fn check_rank<T: Element>(
     rank: usize,
     option: &str,
 ) -> Result<(), Failure> {
-    let small: Vec<_> = data.groups().iter().filter(|g| g.rows.len() < rank).collect();
-    let Some(smallest) = small.iter().min_by_key(|g| g.rows.len()) else { return Ok(()) };
-    let rows = smallest.rows.len();
+    check_group_rows(data.groups().iter().map(|g| (g.name.as_str(), g.rows.len())), rank, option)
+}
+
+/// The same for groups of which the names and the rows are known.
+///
+/// # Errors
+/// As [`check_rank`].
+pub fn check_group_rows<'a>(
+    groups: impl Iterator<Item = (&'a str, usize)>,
+    rank: usize,
+    option: &str,
+) -> Result<(), Failure> {
+    let small: Vec<(&str, usize)> = groups.filter(|(_, rows)| *rows < rank).collect();
+    let Some(&(name, rows)) = small.iter().min_by_key(|(_, rows)| *rows) else { return Ok(()) };
     let others = match small.len() - 1 {
         0 => String::new(),
         1 => " (and 1 more group is below the rank)".to_owned(),
@@ -182,7 +193,7 @@ pub fn check_rank<T: Element>(
     };
     Err(Failure::wrong(format!(
         "rank {rank} is larger than group `{}`, which has {rows} {}{others}: lower {option} to {rows} or less, merge the group with another, or accept that its baseline is zero with `--allow-small-groups`",
-        smallest.name,
+        name,
         if rows == 1 { "row" } else { "rows" },
     )))
 }

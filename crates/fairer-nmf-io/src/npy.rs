@@ -16,7 +16,7 @@ pub(crate) struct Header {
     /// Bytes of one element.
     width: usize,
     big_endian: bool,
-    fortran: bool,
+    pub(crate) fortran: bool,
     pub(crate) shape: Vec<usize>,
     /// Where the elements begin.
     offset: usize,
@@ -187,7 +187,7 @@ impl Header {
         self.shape.len() == 2 && !matches!(self.kind, Kind::Unicode | Kind::Bytes)
     }
 
-    fn matrix_shape(&self, path: &str) -> Result<(usize, usize), InputError> {
+    pub(crate) fn matrix_shape(&self, path: &str) -> Result<(usize, usize), InputError> {
         match self.shape[..] {
             [rows, cols] if rows > 0 && cols > 0 => Ok((rows, cols)),
             [_, _] => Err(InputError::Empty {
@@ -203,6 +203,43 @@ impl Header {
                 fix: "a matrix with two, samples × features, is expected".into(),
             }),
         }
+    }
+
+    /// Where the elements begin.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Where they end, if a file can be that long.
+    pub(crate) fn end(&self) -> Option<u64> {
+        let size = self.shape.iter().try_fold(self.width, |size, &n| size.checked_mul(n))?;
+        self.offset.checked_add(size).map(|end| end as u64)
+    }
+
+    /// Bytes of a row of a matrix in C order.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.width * self.shape.get(1).copied().unwrap_or(1)
+    }
+
+    /// Whether the elements are floats that f32 holds.
+    pub(crate) fn is_single(&self) -> bool {
+        self.kind == Kind::Float && self.width <= 4
+    }
+
+    /// Whether the elements are numbers of this type as they lie in memory.
+    pub(crate) fn is_plain<T>(&self) -> bool {
+        let native = self.big_endian == cfg!(target_endian = "big");
+        self.kind == Kind::Float && self.width == size_of::<T>() && native
+    }
+
+    /// Elements that were read apart from their header, in stored order.
+    pub(crate) fn converted<'a>(
+        &self,
+        path: &str,
+        elements: &'a [u8],
+    ) -> Result<impl Iterator<Item = f64> + use<'a>, InputError> {
+        let shape = vec![elements.len() / self.width.max(1)];
+        Self { shape, offset: 0, ..self.clone() }.numbers(path, elements)
     }
 
     /// The bytes of the elements, all there.

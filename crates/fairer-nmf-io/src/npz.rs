@@ -1,5 +1,6 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays; SciPy keeps sparse matrices in the same form.
 
+use std::fs::File;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
@@ -38,6 +39,45 @@ pub(crate) fn read(
     let array = archive.array(&name)?;
     let dense = npy::matrix(&format!("{path}:{name}"), &array, precision)?;
     Ok(Matrix::Dense(dense))
+}
+
+/// Rows and columns of the matrix of an archive, and whether f32 holds its numbers, without reading all
+/// of it.
+pub(crate) fn shape(path: &str, file: &File) -> Result<(usize, usize, bool), InputError> {
+    let whole = |e: zip::result::ZipError| {
+        InputError::damaged(path, format!("it is not a whole zip archive ({e})"))
+    };
+    let mut zip = ZipArchive::new(std::io::BufReader::new(file)).map_err(whole)?;
+    let mut start = |name: &str| -> Result<Vec<u8>, InputError> {
+        let mut bytes = Vec::new();
+        let member = zip.by_name(&format!("{name}.npy")).map_err(whole)?;
+        member.take(1 << 16).read_to_end(&mut bytes).map_err(|e| InputError::io(path, e))?;
+        Ok(bytes)
+    };
+    let found = match start("shape") {
+        Ok(bytes) => {
+            let single = npy::Header::parse(path, &start("data")?)?.is_single();
+            (npy::integers(path, &bytes)?, single)
+        }
+        Err(_) => {
+            let usual = USUAL_NAMES.iter().find_map(|name| start(name).ok());
+            let bytes = usual.ok_or_else(|| InputError::Unsupported {
+                path: path.into(),
+                what: "neither a sparse matrix of SciPy's save_npz nor an array called X or arr_0"
+                    .into(),
+                fix: "a shard holds one of these".into(),
+            })?;
+            let header = npy::Header::parse(path, &bytes)?;
+            let (rows, columns) = header.matrix_shape(path)?;
+            (vec![rows as i64, columns as i64], header.is_single())
+        }
+    };
+    match found {
+        (shape, single) if shape.len() == 2 && shape.iter().all(|n| *n > 0) => {
+            Ok((shape[0] as usize, shape[1] as usize, single))
+        }
+        _ => Err(InputError::damaged(path, "its shape does not have two positive numbers")),
+    }
 }
 
 /// One array of an archive as group labels.

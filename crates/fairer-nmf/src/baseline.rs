@@ -5,7 +5,7 @@ use crate::criterion::Criterion;
 use crate::iteration::{Context, Init, Scheme, Task, run_once};
 use crate::progress::Progress;
 use crate::random::{Purpose, Stream};
-use crate::rows::Rows;
+use crate::rows::{Rows, side_by_side};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -174,24 +174,25 @@ pub(crate) fn baselines(
             }
             let total = groups.len() * estimate.runs;
             let done = AtomicUsize::new(0);
-            let errors: Result<Vec<Option<f64>>> = (0..total)
-                .into_par_iter()
-                .map(|i| {
-                    let (group, run) = (i / estimate.runs, i % estimate.runs);
-                    let report = || {
-                        let done = done.load(Ordering::Relaxed);
-                        (context.observer)(&Progress::Baselines { done, total })
-                    };
-                    if report().is_break() {
-                        return Ok(None);
-                    }
-                    let observer = |_: &Progress<'_>| report();
-                    let inner = Context { observer: &observer, deadline: context.deadline };
-                    let error = one_run(rows, (group, run), rank, seed, estimate, inner);
-                    done.fetch_add(1, Ordering::Relaxed);
-                    error
-                })
-                .collect();
+            let one = |i: usize| {
+                let (group, run) = (i / estimate.runs, i % estimate.runs);
+                let report = || {
+                    let done = done.load(Ordering::Relaxed);
+                    (context.observer)(&Progress::Baselines { done, total })
+                };
+                if report().is_break() {
+                    return Ok(None);
+                }
+                let observer = |_: &Progress<'_>| report();
+                let inner = Context { observer: &observer, deadline: context.deadline };
+                let error = one_run(rows, (group, run), rank, seed, estimate, inner);
+                done.fetch_add(1, Ordering::Relaxed);
+                error
+            };
+            let errors: Result<Vec<Option<f64>>> = match rows.gathering() {
+                Some(all) => side_by_side(all, all.most(rank, 1), total, &one),
+                None => (0..total).into_par_iter().map(one).collect(),
+            };
             errors?.chunks_exact(estimate.runs).map(|runs| summary(runs, estimate)).collect()
         }
     }

@@ -10,7 +10,7 @@ mod weights;
 
 pub use csr::{Csr, Indices};
 pub(crate) use overlap::Part;
-pub(crate) use units::power_of_two;
+pub(crate) use units::{own_unit, power_of_two, usual_unit};
 
 use crate::number::Number;
 use crate::{Error, Result};
@@ -213,11 +213,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
     /// # Errors
     /// A group whose entries all underflow to zero.
     pub fn normalize_features(self) -> Result<Self> {
-        let sums = column_square_sums(&self);
-        let scale = sums
-            .iter()
-            .map(|&s| if s >= SMALLEST_SQUARED_NORM { 1.0 / s.sqrt() } else { 1.0 })
-            .collect();
+        let scale = feature_scale(&column_square_sums(&self));
         let mut data = self.with_scale(scale)?;
         data.own_units = true;
         Ok(data)
@@ -228,16 +224,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
     /// # Errors
     /// A factor that is not positive and finite, or a number of factors other than n.
     pub fn with_scale(mut self, scale: Vec<f64>) -> Result<Self> {
-        if scale.len() != self.features() {
-            return Err(Error::FeatureCount { found: self.features(), expected: scale.len() });
-        }
-        if let Some(bad) = scale.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
-            return Err(Error::Parameter {
-                name: "feature scale",
-                value: bad.to_string(),
-                expected: "scale factors must be positive and finite",
-            });
-        }
+        check_scale(&scale, self.features())?;
         self.scale = Some(scale);
         self.own_units = false;
         self.measure()?;
@@ -255,6 +242,17 @@ impl<'a, T: Number> GroupedData<'a, T> {
         }
         self.keys = Some(keys);
         Ok(self)
+    }
+
+    /// A block of rows of larger data whose entries were checked: the groups, with their norms in all
+    /// blocks, may have no rows here.
+    pub(crate) fn of_block(
+        matrix: Matrix<'a, T>,
+        groups: Vec<Group>,
+        scale: Option<Vec<f64>>,
+    ) -> Self {
+        let (parts, keys, roots) = (None, None, None);
+        Self { matrix, groups, parts, whole: 0.0, scale, keys, roots, own_units: true }
     }
 
     /// Number of rows m of the matrix.
@@ -386,9 +384,30 @@ impl<'a, T: Number> GroupedData<'a, T> {
 }
 
 /// Sums of squares below this have lost digits on their way to zero.
-const SMALLEST_SQUARED_NORM: f64 = 1e-290;
+pub(crate) const SMALLEST_SQUARED_NORM: f64 = 1e-290;
 
-fn by_number_or_name(a: &str, b: &str) -> Ordering {
+/// The factor of every feature that gives it unit norm, from Σ x² of every column.
+pub(crate) fn feature_scale(sums: &[f64]) -> Vec<f64> {
+    let factor = |&s: &f64| if s >= SMALLEST_SQUARED_NORM { 1.0 / s.sqrt() } else { 1.0 };
+    sums.iter().map(factor).collect()
+}
+
+/// Whether factors are positive and finite, one for each of the features.
+pub(crate) fn check_scale(scale: &[f64], features: usize) -> Result<()> {
+    if scale.len() != features {
+        return Err(Error::FeatureCount { found: features, expected: scale.len() });
+    }
+    if let Some(bad) = scale.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
+        return Err(Error::Parameter {
+            name: "feature scale",
+            value: bad.to_string(),
+            expected: "scale factors must be positive and finite",
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn by_number_or_name(a: &str, b: &str) -> Ordering {
     match (a.parse::<i64>(), b.parse::<i64>()) {
         (Ok(x), Ok(y)) => x.cmp(&y).then_with(|| a.cmp(b)),
         // Numbers before words keeps the order total when labels are mixed.

@@ -9,7 +9,7 @@ mod sealed {
 
 /// f32 or f64: what the kernels need of the type of the data and of the representation.
 pub trait Number:
-    Copy + Default + Send + Sync + std::fmt::Debug + sealed::Sealed + 'static
+    Copy + Default + Send + Sync + std::fmt::Debug + bytemuck::Pod + sealed::Sealed + 'static
 {
     /// Name in files and parameters: `f32` or `f64`.
     const NAME: &'static str;

@@ -2,17 +2,22 @@
 //!
 //! The loop owns neither. It sends a dictionary through the door and gets per-group statistics
 //! back; in memory, on disk or on other machines is the holder's business. Here live the trait, what
-//! is asked through it, and the holder in memory; no algorithm does.
+//! is asked through it, and the holders in memory and in blocks; no algorithm does.
 
+mod blocks;
 mod memory;
 mod moments;
 pub(crate) mod pass;
 #[cfg(test)]
 mod tests;
+mod together;
 
+pub use blocks::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
 pub use memory::Element;
 pub(crate) use memory::Units;
 pub use moments::{Moments, Products};
+pub use together::Gathering;
+pub(crate) use together::side_by_side;
 
 pub use crate::dictionary::Dictionary;
 use crate::number::Number;
@@ -163,6 +168,11 @@ pub trait Rows: Send + Sync {
     fn apart(&self) -> Box<dyn Rows + '_>;
     /// Group ℓ alone, in units in which its norm is usual.
     fn only(&self, group: usize) -> Box<dyn Rows + '_>;
+
+    /// Whom runs side by side wait at, where one read serves them all.
+    fn gathering(&self) -> Option<&dyn Gathering> {
+        None
+    }
 }
 
 /// Numbers of W that a holder keeps for a rank.

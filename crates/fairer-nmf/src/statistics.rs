@@ -71,9 +71,13 @@ impl Statistics {
         made.checked()
     }
 
-    fn checked(self) -> Result<Self> {
+    pub(crate) fn is_finite(&self) -> bool {
         let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
-        if !(finite(&self.gram) && finite(&self.cross) && self.squared_norm.is_finite()) {
+        finite(&self.gram) && finite(&self.cross) && self.squared_norm.is_finite()
+    }
+
+    fn checked(self) -> Result<Self> {
+        if !self.is_finite() {
             return Err(Error::NotFinite { what: "the statistics" });
         }
         Ok(self)

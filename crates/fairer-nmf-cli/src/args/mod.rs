@@ -12,8 +12,8 @@ pub(crate) use data::{DataArgs, GroupArgs, TextArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
-    BaselineKind, FormatName, Frequency, InitName, MethodName, MissingName, NormName, Normalize,
-    PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, TiesName, UpdateName,
+    BaselineKind, Bytes, FormatName, Frequency, InitName, MethodName, MissingName, NormName,
+    Normalize, PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, TiesName, UpdateName,
 };
 
 use std::ffi::OsString;

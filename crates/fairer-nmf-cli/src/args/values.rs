@@ -209,6 +209,37 @@ impl FromStr for Seconds {
     }
 }
 
+/// An amount of memory: bytes, or a number with `kB`, `MB` or `GB` (of 1000) or `KiB`, `MiB` or `GiB`
+/// (of 1024).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bytes(pub usize);
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let lower = text.trim().to_lowercase();
+        let units = [
+            ("gib", 1u64 << 30),
+            ("mib", 1 << 20),
+            ("kib", 1 << 10),
+            ("gb", 1_000_000_000),
+            ("mb", 1_000_000),
+            ("kb", 1000),
+            ("g", 1_000_000_000),
+            ("m", 1_000_000),
+            ("b", 1),
+        ];
+        let with_unit = |&(unit, size): &(&str, u64)| Some((lower.strip_suffix(unit)?, size));
+        let (number, size) = units.iter().find_map(with_unit).unwrap_or((&lower, 1));
+        let bytes = number.trim().parse::<f64>().ok().map(|number| number * size as f64);
+        bytes
+            .filter(|bytes| *bytes >= 1.0 && *bytes < 9e18)
+            .map(|bytes| Self(bytes as usize))
+            .ok_or_else(|| "expected an amount of memory, as in 500MB or 2GB".to_owned())
+    }
+}
+
 /// `--ranks`: `1..10` (both ends included), `2,4,8`, or both mixed; rising, each once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ranks(pub Vec<usize>);
@@ -264,6 +295,17 @@ mod tests {
         assert_eq!(seconds("7"), Some(7.0));
         for wrong in ["0", "-3", "soon", "inf", "NaN"] {
             assert_eq!(seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn memory_has_units() {
+        let bytes = |text: &str| text.parse::<Bytes>().map(|b| b.0).ok();
+        assert_eq!(bytes("2GB"), Some(2_000_000_000));
+        assert_eq!(bytes("1.5 MiB"), Some(3 << 19));
+        assert_eq!(bytes("4096"), Some(4096));
+        for wrong in ["0", "-1MB", "much", "GB", "inf"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
         }
     }
 

@@ -260,6 +260,7 @@ fn outcome<T: Element>(
         seed: 0,
         status: model.map(|m| m.status),
         iterations: model.map_or(0, Model::iterations),
+        reads: None,
         seconds: Seconds::default(),
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),

@@ -2,14 +2,16 @@
 
 use clap::Args;
 use fairer_nmf::{Element, Matrix, Method, Parameters};
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank, keep_recipe};
+use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
 
-use crate::args::{DataArgs, GroupArgs, MeasureArgs, MethodName, TiesName};
+use crate::args::{Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, TiesName};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, about, audit_fit, of_fit, said, table, title};
+use crate::results::{
+    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, of_fit, said, table, title,
+};
 use crate::screen::{Bar, print, show, stopped};
-use crate::work::{fit_and_compare, load};
+use crate::work::{Wanted, fit_and_compare, fit_shards, load, open};
 
 /// Fit a dictionary that treats the worst-off group as well as possible
 #[derive(Debug, Args)]
@@ -20,6 +22,7 @@ Examples:
   fairer-nmf fit posts.jsonl.gz --text text --group-by group --rank 6 --max-features 200 \\
       --stop-words english --json fit.json --report fit.html
   fairer-nmf fit X.npy --groups labels.txt --rank 10 --method mu
+  fairer-nmf fit shards/ --groups labels.txt --rank 20 --memory 2GB
 
 The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
 dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
@@ -66,6 +69,12 @@ pub(crate) struct FitArgs {
 
     #[command(flatten)]
     pub common: MeasureArgs,
+
+    /// Leave the data on disk and read them block by block, with this much memory in all, as in 500MB
+    /// or 2GB: a .npy file or a folder of .npy or .npz shards, with --groups; no audit
+    #[arg(long, value_name = "SIZE", help_heading = "Run",
+          conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each"])]
+    memory: Option<Bytes>,
 }
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
@@ -77,6 +86,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
     let method = meaning::fair_method(args.method, solver.update, args.fairness, args.ties)?;
+    if let Some(memory) = args.memory {
+        return fit_on_disk(args, memory.0, method, files, &bar);
+    }
     meaning::audit_options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {
@@ -141,6 +153,79 @@ fn fit_matrix<T: Element>(
     }
     files.write_json(|| outcome.to_json())?;
     outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
+    bar.wrote(&files.finish()?);
+    Ok(())
+}
+
+/// The same with data that stay on disk.
+fn fit_on_disk(
+    args: &FitArgs,
+    memory: usize,
+    method: Method,
+    mut files: Files,
+    bar: &Bar,
+) -> Result<(), Failure> {
+    let start = std::time::Instant::now();
+    let (rank, solver) = (args.rank as usize, &args.common.solver);
+    let held = open(&args.data, &args.groups, memory, bar)?;
+    let scaling = match solver.normalize {
+        Some(Normalize::None) => Scaling::AsTheyAre,
+        _ => Scaling::UnitFeatures,
+    };
+    let parameters = |names: &[&str]| {
+        Ok(Parameters {
+            baseline: meaning::baseline(&args.common.baseline, names)?,
+            ..meaning::parameters(rank, method, solver)
+        })
+    };
+    let wanted = Wanted {
+        memory,
+        scaling: &scaling,
+        compare: (!args.common.no_compare).then(|| meaning::update(solver.update)),
+        allow_small_groups: solver.allow_small_groups,
+        parameters: &parameters,
+    };
+    bar.limit(solver.time_limit);
+    let found = match held.shards {
+        AnyShards::F32(shards) => fit_shards(shards, held.groups, &wanted, bar),
+        AnyShards::F64(shards) => fit_shards(shards, held.groups, &wanted, bar),
+    };
+    let mut found = found?;
+    bar.finish();
+    if let Some(names) = held.features {
+        if names.len() != found.shape.1 {
+            return Err(Failure::wrong(format!(
+                "--feature-names has {} names, {} has {} columns: give exactly one for each",
+                names.len(),
+                args.data.data,
+                found.shape.1
+            )));
+        }
+        found.model.feature_names = Some(names);
+    }
+    let (baselines, fit) = (found.baseline_time.as_secs_f64(), found.fit_time.as_secs_f64());
+    let read = (start.elapsed().as_secs_f64() - baselines - fit).max(0.0);
+    let facts = DataFacts {
+        path: args.data.data.clone(),
+        rows: found.shape.0,
+        features: found.shape.1,
+        precision: found.precision,
+        normalize: Normalized::of(&scaling),
+    };
+    let own = method.is_standard() && !args.common.no_compare;
+    let standard = if own { Some(&found.model) } else { found.standard.as_ref() };
+    let seconds = Seconds { read, baselines, fit };
+    let mut outcome = Outcome::of_model(&found.model, standard, seconds, facts);
+    outcome.reads = Some(found.reads);
+    outcome.notes = held.notes;
+    outcome.notes.push(format!("all rows were read {} times", found.reads));
+    outcome.warnings = found.warnings;
+    outcome.warnings.extend(outcome.explains_little());
+    outcome.min_group_size = args.common.audit.min_group_size;
+    let shown = !args.common.run.quiet && !files.to_stdout();
+    show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
+    files.write_model(&found.model)?;
+    files.write_json(|| outcome.to_json())?;
     bar.wrote(&files.finish()?);
     Ok(())
 }

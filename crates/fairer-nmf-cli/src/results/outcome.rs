@@ -35,6 +35,9 @@ pub(crate) struct Outcome {
     pub status: Option<Status>,
     pub iterations: usize,
     pub seconds: Seconds,
+    /// How often all rows were read, where they stayed on disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<usize>,
     pub worst_loss: f64,
     pub worst_group: String,
     /// How far the dictionary is at the most from the best for its representation; AM only.
@@ -188,6 +191,7 @@ impl Outcome {
             status: Some(model.status),
             iterations: model.iterations(),
             seconds,
+            reads: None,
             worst_loss: model.worst_loss(),
             worst_group: model.worst_group().name.clone(),
             step_gap: model.step_gap,

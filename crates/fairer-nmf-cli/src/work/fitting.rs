@@ -67,7 +67,7 @@ pub(crate) fn fit_and_compare<T: Element>(
 }
 
 /// The library's warnings with the names of our options.
-fn in_words(warning: &Warning) -> Option<Remark> {
+pub(super) fn in_words(warning: &Warning) -> Option<Remark> {
     let (code, sentence) = match warning {
         Warning::NotConverged { status: Status::Stopped, .. } => return None,
         Warning::NotConverged { status: Status::IterationLimit, max_iterations } => (

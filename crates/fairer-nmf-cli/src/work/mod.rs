@@ -5,11 +5,13 @@
 mod data;
 mod fitting;
 mod maker;
+mod on_disk;
 mod remarks;
 mod trials;
 
 pub(crate) use data::{load, load_for_model, load_model};
 pub(crate) use fitting::{Compared, fit_and_compare};
 pub(crate) use maker::Maker;
+pub(crate) use on_disk::{Wanted, fit_shards, open};
 pub(crate) use remarks::{unfinished, warnings};
 pub(crate) use trials::{Plan, Record};

@@ -11,6 +11,7 @@ mod help;
 mod interrupt;
 mod json;
 mod models;
+mod on_disk;
 mod outputs;
 mod pages;
 mod reproduce;

@@ -9,7 +9,7 @@ impl<T: Number> GroupedData<'_, T> {
     /// units of the user: a multiple of X gives the same errors and losses.
     pub(crate) fn in_own_units(&self) -> (Self, f64) {
         // ‖X‖² is positive and normal by validation.
-        let unit = (self.features() as f64 / self.squared_norm()).sqrt();
+        let unit = own_unit(self.features(), self.squared_norm());
         if self.own_units { (self.clone(), 1.0) } else { (self.times(unit), unit) }
     }
 
@@ -25,8 +25,8 @@ impl<T: Number> GroupedData<'_, T> {
     /// with, as a group with a norm far from the others' is (a denominator of the multiplicative
     /// update would then meet its floor); and that power, else 1.
     pub(crate) fn with_usual_norm(self) -> (Self, f64) {
-        let unit = power_of_two((self.features() as f64 / self.squared_norm()).sqrt());
-        if (0.0625..=16.0).contains(&unit) { (self, 1.0) } else { (self.times(unit), unit) }
+        let unit = usual_unit(self.features(), self.squared_norm());
+        if unit == 1.0 { (self, 1.0) } else { (self.times(unit), unit) }
     }
 
     fn times(&self, unit: f64) -> Self {
@@ -38,6 +38,17 @@ impl<T: Number> GroupedData<'_, T> {
         data.own_units = true;
         data
     }
+}
+
+/// What brings data of n features and this ‖X‖², which is positive, to ‖X‖² = n.
+pub(crate) fn own_unit(features: usize, squared_norm: f64) -> f64 {
+    (features as f64 / squared_norm).sqrt()
+}
+
+/// The power of two of [`GroupedData::with_usual_norm`], or 1.
+pub(crate) fn usual_unit(features: usize, squared_norm: f64) -> f64 {
+    let unit = power_of_two(own_unit(features, squared_norm));
+    if (0.0625..=16.0).contains(&unit) { 1.0 } else { unit }
 }
 
 /// The power of two next below a positive number.

@@ -89,7 +89,11 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         Some((_, kept)) if value(&run) >= value(kept) - tie(value(kept)) => {}
         _ => best = Some((restart, run)),
     };
-    if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
+    if let Some(all) = rows.gathering() {
+        let most = all.most(p.rank, rows.groups().len());
+        let runs: Vec<Run<'r>> = rows::side_by_side(all, most, restarts, &one)?;
+        runs.into_iter().enumerate().for_each(&mut keep);
+    } else if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
         let runs: Vec<Run<'r>> = (0..restarts).into_par_iter().map(one).collect::<Result<_>>()?;
         runs.into_iter().enumerate().for_each(&mut keep);
     } else {

@@ -62,8 +62,41 @@ pub(super) struct InMemory<'a, 'd, T> {
     /// The group of every row, and the row, in the order of the groups.
     rows: Vec<(usize, usize)>,
     inverse_norms: Vec<f64>,
-    /// G_ℓ (n×n each), where they are worth keeping.
-    kept: Option<Vec<Vec<f64>>>,
+    /// Where they are worth keeping.
+    kept: Option<Kept>,
+}
+
+/// G_ℓ (n×n) of every group.
+pub(super) struct Kept {
+    features: usize,
+    grams: Vec<Vec<f64>>,
+}
+
+impl Kept {
+    pub fn new(features: usize, grams: Vec<Vec<f64>>) -> Self {
+        Self { features, grams }
+    }
+
+    pub fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
+        let n = self.features;
+        let mut image = vec![0.0; n * p];
+        let of_group = |(gram, w): (&Vec<f64>, &f64)| {
+            let own = times(gram, n, v, p);
+            image.iter_mut().zip(&own).for_each(|(i, o)| *i += w * o);
+            transposed_times(v, p, &own, p)
+        };
+        let grams = self.grams.iter().zip(weights).map(of_group).collect();
+        Products { image, grams }
+    }
+
+    /// Σ w_ℓG_ℓ.
+    pub fn sum(&self, weights: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.features * self.features];
+        for (gram, w) in self.grams.iter().zip(weights) {
+            sum.iter_mut().zip(gram).for_each(|(s, g)| *s += w * g);
+        }
+        sum
+    }
 }
 
 /// Sums over rows for columns V (n×p).
@@ -93,19 +126,9 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
         &self.rows[first..end]
     }
 
-    fn of_kept(&self, kept: &[Vec<f64>], weights: &[f64], v: &[f64], p: usize) -> Products {
-        let n = self.features();
-        let mut image = vec![0.0; n * p];
-        let grams = kept
-            .iter()
-            .zip(weights)
-            .map(|(gram, w)| {
-                let own = times(gram, n, v, p);
-                image.iter_mut().zip(&own).for_each(|(i, o)| *i += w * o);
-                transposed_times(v, p, &own, p)
-            })
-            .collect();
-        Products { image, grams }
+    /// Adds what the rows here are of G_ℓ.
+    pub fn add_gram(&self, group: usize, tiles: &mut Tiles) {
+        self.add_features(self.rows_of(group), &|_| 1.0, tiles);
     }
 
     fn by_rows(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
@@ -323,18 +346,17 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
         if worth && self.groups() * n * n <= KEPT_ENTRIES && self.wide_side() {
             let gram = |l: usize| {
                 let mut tiles = Tiles::zero(n);
-                let (mine, one) = (self.rows_of(l), |_: usize| 1.0);
-                self.add_features(mine, &one, &mut tiles);
+                self.add_gram(l, &mut tiles);
                 tiles.to_dense()
             };
-            self.kept = Some((0..self.groups()).map(gram).collect());
+            self.kept = Some(Kept::new(n, (0..self.groups()).map(gram).collect()));
         }
         Ok(())
     }
 
     fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Result<Products> {
         Ok(match &self.kept {
-            Some(kept) => self.of_kept(kept, weights, v, p),
+            Some(kept) => kept.products(weights, v, p),
             None => self.by_rows(weights, v, p),
         })
     }
@@ -347,13 +369,7 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
         }
         let n = self.features();
         let sum = match &self.kept {
-            Some(kept) => {
-                let mut sum = vec![0.0; n * n];
-                for (gram, w) in kept.iter().zip(weights) {
-                    sum.iter_mut().zip(gram).for_each(|(s, g)| *s += w * g);
-                }
-                sum
-            }
+            Some(kept) => kept.sum(weights),
             None => {
                 let mut tiles = Tiles::zero(n);
                 self.add_features(&self.rows, &|l| weights[l].sqrt(), &mut tiles);

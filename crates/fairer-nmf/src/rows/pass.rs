@@ -83,14 +83,15 @@ enum Factor<T> {
 }
 
 impl<T: Number> Prepared<T> {
-    fn new(h: &Dictionary, data: &GroupedData<'_, T>) -> Self {
+    /// For data with these factors of the features, sparse or dense.
+    pub(super) fn new(h: &Dictionary, scale: Option<&[f64]>, sparse: bool) -> Self {
         let (r, n) = (h.rank, h.features);
-        let scale = |j: usize| data.scale.as_ref().map_or(1.0, |s| s[j]);
-        let factor = match &data.matrix {
-            Matrix::Dense(_) => {
+        let scale = |j: usize| scale.map_or(1.0, |s| s[j]);
+        let factor = match sparse {
+            false => {
                 Factor::Dense(Packed::new(r, n, |j, t| T::from_f64(h.values[j * r + t] * scale(j))))
             }
-            Matrix::Sparse(_) => {
+            true => {
                 let mut rows = Buffer::new(n * padded(r));
                 let topics = h.values.chunks_exact(r);
                 for (j, (row, topics)) in rows.chunks_exact_mut(padded(r)).zip(topics).enumerate() {
@@ -245,8 +246,26 @@ pub(crate) fn run<T: Number>(
     step: RowStep,
     w: &mut [T],
 ) -> Vec<Statistics> {
+    let sparse = matches!(data.matrix, Matrix::Sparse(_));
+    let prepared = Prepared::new(h, data.scale(), sparse);
+    let whole = data.overlaps().then(|| data.squared_norm());
+    let sums = data.groups.len() + usize::from(whole.is_some());
+    let mut total = vec![Statistics::zero(h.rank, h.features); sums];
+    add(data, &prepared, step, w, &mut total);
+    finish(data.scale(), data.groups.iter().map(|g| g.squared_norm).chain(whole), &mut total);
+    total
+}
+
+/// Updates W and adds to every group's sums, which [`finish`] makes into statistics.
+pub(super) fn add<T: Number>(
+    data: &GroupedData<'_, T>,
+    h: &Prepared<T>,
+    step: RowStep,
+    w: &mut [T],
+    total: &mut [Statistics],
+) {
     let r = h.rank;
-    let prepared = Prepared::new(h, data);
+    let whole = data.overlaps().then_some(data.groups.len());
     let chunks = chunks(data, r);
     let mut pieces = Vec::with_capacity(chunks.len());
     let mut rest = w;
@@ -255,9 +274,6 @@ pub(crate) fn run<T: Number>(
         pieces.push((chunk, piece));
         rest = tail;
     }
-    let whole = data.overlaps().then_some(data.groups.len());
-    let sums = data.groups.len() + usize::from(whole.is_some());
-    let mut total = vec![Statistics::zero(r, h.features); sums];
     // Waves bound the memory: as many chunk sums are alive as a wave has chunks.
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
@@ -266,26 +282,33 @@ pub(crate) fn run<T: Number>(
     for wave in pieces.chunks_mut(at_once) {
         if shared {
             let each = wave.par_iter_mut().zip(&mut workers);
-            each.for_each(|((c, w), worker)| worker.run(data, c, &prepared, step, w));
+            each.for_each(|((c, w), worker)| worker.run(data, c, h, step, w));
         } else {
             let each = wave.iter_mut().zip(&mut workers);
-            each.for_each(|((c, w), worker)| worker.run(data, c, &prepared, step, w));
+            each.for_each(|((c, w), worker)| worker.run(data, c, h, step, w));
         }
         for ((chunk, _), worker) in wave.iter().zip(&workers) {
-            data.for_each_group_of(chunk.part, |l| worker.add_to(&mut total[l], &prepared, shared));
-            whole.into_iter().for_each(|l| worker.add_to(&mut total[l], &prepared, shared));
+            data.for_each_group_of(chunk.part, |l| worker.add_to(&mut total[l], h, shared));
+            whole.into_iter().for_each(|l| worker.add_to(&mut total[l], h, shared));
         }
     }
-    let norms = data.groups.iter().map(|group| group.squared_norm);
-    for (squared_norm, total) in norms.chain(whole.map(|_| data.squared_norm())).zip(&mut total) {
+}
+
+/// Sums over all rows of the groups as statistics of scaled features.
+pub(super) fn finish(
+    scale: Option<&[f64]>,
+    squared_norms: impl Iterator<Item = f64>,
+    total: &mut [Statistics],
+) {
+    for (squared_norm, total) in squared_norms.zip(total) {
         total.squared_norm = squared_norm;
-        if let Some(scale) = data.scale() {
+        let r = total.shape().0;
+        if let Some(scale) = scale {
             for (row, &s) in total.cross.chunks_exact_mut(r).zip(scale) {
                 row.iter_mut().for_each(|c| *c *= s);
             }
         }
     }
-    total
 }
 
 /// Chunks in flight at once: one per thread, or several each where their sums are small.

@@ -1,0 +1,163 @@
+//! Matrices in files: what blocks hold, and what happens to files that change under a fit.
+
+use std::fs;
+
+use fairer_nmf::Parameters;
+use fairer_nmf::fit::fit_rows;
+use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
+use fairer_nmf_io::{
+    AnyShards, DenseView, Matrix, Precision, ReadOptions, Shards, open_shards, read_groups,
+};
+use tempfile::TempDir;
+
+fn fixture(name: &str) -> String {
+    format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn double(path: &str, memory: usize) -> Shards<f64> {
+    match open_shards(path, memory, Precision::F64) {
+        Ok(AnyShards::F64(shards)) => shards,
+        Ok(AnyShards::F32(_)) => panic!("double precision was asked for"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn complaint(path: &str, memory: usize) -> String {
+    open_shards(path, memory, Precision::Stored).err().expect("refused").to_string()
+}
+
+/// All rows of all blocks, dense.
+fn all(shards: &Shards<f64>) -> Vec<Vec<f64>> {
+    let (mut rows, n) = (Vec::new(), shards.features());
+    for (block, &count) in shards.block_rows().iter().enumerate() {
+        let mut found = Block::default();
+        shards.read(block, &mut found).unwrap();
+        for row in 0..count {
+            let mut dense = vec![0.0; n];
+            match found.starts.is_empty() {
+                true => dense.copy_from_slice(&found.values[row * n..(row + 1) * n]),
+                false => (found.starts[row]..found.starts[row + 1])
+                    .for_each(|at| dense[found.columns[at] as usize] = found.values[at]),
+            }
+            rows.push(dense);
+        }
+    }
+    rows
+}
+
+/// All rows as the readers of whole files see them.
+fn of_reader(name: &str) -> Vec<Vec<f64>> {
+    match fairer_nmf_io::read(&fixture(name), &ReadOptions::default()).unwrap().matrix {
+        Matrix::Sparse(sparse) => (0..sparse.rows)
+            .map(|row| {
+                let mut dense = vec![0.0; sparse.cols];
+                let (columns, values) = sparse.row(row);
+                columns.iter().zip(values).for_each(|(&j, &v)| dense[j as usize] = v);
+                dense
+            })
+            .collect(),
+        Matrix::Dense(dense) => match dense.view() {
+            DenseView::F64(x) => x.rows().into_iter().map(|row| row.to_vec()).collect(),
+            DenseView::F32(_) => panic!("the fixtures are in double precision"),
+        },
+    }
+}
+
+/// In blocks of one row, or of all.
+#[test]
+fn blocks_hold_what_the_readers_read() {
+    for name in ["c_f8.npy", "i2.npy", "big_endian.npy", "dense.npz", "csr.npz"] {
+        let folder = TempDir::new().unwrap();
+        for part in ["0", "1"] {
+            fs::copy(fixture(name), folder.path().join(format!("{part}-{name}"))).unwrap();
+        }
+        let expected = of_reader(name);
+        let row = 8 * expected[0].len();
+        for memory in [16 * row, 1 << 20] {
+            let memory = if name.ends_with("npz") { 1 << 20 } else { memory };
+            let shards = double(&folder.path().display().to_string(), memory);
+            let (first, second) = (expected.clone(), expected.clone());
+            assert_eq!(all(&shards), [first, second].concat(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn files_that_do_not_go_together_are_refused() {
+    assert!(complaint(&fixture("fortran_f4.npy"), 1 << 20).contains("numpy.ascontiguousarray"));
+    assert!(complaint(&fixture("c_f8.npy"), 10).contains("--memory"));
+    assert!(complaint(&fixture("one_dimension.npy"), 1 << 20).contains("with 1 dimension"));
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().display().to_string();
+    assert!(complaint(&path, 1 << 20).contains("no .npy or .npz shard"));
+    fs::copy(fixture("c_f8.npy"), folder.path().join("a.npy")).unwrap();
+    fs::write(folder.path().join("b.npy"), npy(3, 2, |_, _| 1.0)).unwrap();
+    assert!(complaint(&path, 1 << 20).contains("b.npy holds 2 columns where"));
+    let bytes = fs::read(fixture("c_f8.npy")).unwrap();
+    fs::write(folder.path().join("b.npy"), &bytes[..bytes.len() - 1]).unwrap();
+    assert!(complaint(&path, 1 << 20).contains("b.npy is damaged: its header promises"));
+}
+
+fn npy(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<u8> {
+    let header =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns})}}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    for row in 0..rows {
+        (0..columns).for_each(|column| bytes.extend(entry(row, column).to_le_bytes()));
+    }
+    bytes
+}
+
+/// A shard that is cut short, overwritten or gone during a fit ends it with its name, not with a signal.
+#[test]
+fn a_shard_that_changes_ends_the_fit_with_a_sentence() {
+    let entry = |row: usize, column: usize| ((row * 7 + column * 3) % 11) as f64 + 0.5;
+    for (how, word) in [
+        ("cut", "bytes when the fit began"),
+        ("nan", "changed during the fit"),
+        ("gone", "changed during the fit"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("x.npy");
+        fs::write(&path, npy(200, 6, entry)).unwrap();
+        let shards = double(&path.display().to_string(), 16 * 48 * 20);
+        assert_eq!(shards.block_rows().len(), 10);
+        let groups =
+            GroupCodes::from_labels((0..200).map(|row| if row % 3 == 0 { "a" } else { "b" }));
+        let rows = Blocks::new(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();
+        let broken = std::sync::atomic::AtomicBool::new(false);
+        let observer = |_: &fairer_nmf::Progress<'_>| {
+            if !broken.swap(true, std::sync::atomic::Ordering::Relaxed) {
+                match how {
+                    "cut" => fs::OpenOptions::new()
+                        .write(true)
+                        .open(&path)
+                        .unwrap()
+                        .set_len(3000)
+                        .unwrap(),
+                    "nan" => fs::write(&path, npy(200, 6, |_, _| f64::NAN)).unwrap(),
+                    _ => fs::remove_file(&path).unwrap(),
+                }
+            }
+            std::ops::ControlFlow::Continue(())
+        };
+        let error =
+            fit_rows(&rows, &Parameters::new(2), &observer).err().expect("an error").to_string();
+        assert!(error.contains("x.npy") && error.contains(word), "{how}: {error}");
+    }
+}
+
+#[test]
+fn labels_of_a_text_file_are_read_line_by_line() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("g.txt");
+    let source = || path.display().to_string().parse().unwrap();
+    fs::write(&path, "\u{feff}b\r\na \nb\n\n").unwrap();
+    let groups = read_groups(&source(), "--groups").unwrap();
+    assert_eq!(groups, GroupCodes::from_labels(["b", "a", "b"]));
+    fs::write(&path, "b\n\na\n").unwrap();
+    let error = read_groups(&source(), "--groups").unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("blank"), "{error}");
+}

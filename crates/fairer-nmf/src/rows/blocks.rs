@@ -1,0 +1,381 @@
+//! The holder of rows that do not fit in memory: X in blocks that are read anew for every pass, the next
+//! while one is worked on; W beside it, in memory or in a file.
+//!
+//! Memory is a budget: about half of it for W, the rest for blocks and for the sums of the runs that one
+//! read serves ([`super::together`]). What a pass does with a block is what it does with rows in memory.
+
+mod groups;
+mod read;
+mod serve;
+mod source;
+mod store;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+pub use groups::GroupCodes;
+pub use source::{Block, BlockSource};
+pub use survey::FeatureScaling;
+
+use super::moments::Kept;
+use super::together::{Gathering, Together};
+use super::{Element, Moments, Products, Representation, RowGroup, RowStart, RowStep, Rows};
+use crate::data::{own_unit, usual_unit};
+use crate::dictionary::Dictionary;
+#[cfg(test)]
+use crate::number::Number;
+use crate::random::{Purpose, Stream};
+use crate::statistics::Statistics;
+use crate::{Error, Result};
+use ndarray::Array2;
+use rayon::prelude::*;
+use serve::{Answer, Ask, What};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Allowance, Store};
+
+/// Data in blocks, with W.
+pub struct Blocks<T: Element> {
+    core: Arc<Core<T>>,
+    view: Arc<View>,
+    rank: usize,
+    w: Arc<Mutex<Store<T>>>,
+}
+
+/// What all views of the same data share.
+struct Core<T> {
+    source: Box<dyn BlockSource<T>>,
+    groups: GroupCodes,
+    /// First row of every block, and the number of all rows.
+    firsts: Vec<usize>,
+    /// Rows of every group, block after block.
+    counts: Vec<Vec<usize>>,
+    features: usize,
+    /// Factor of every feature in the user's units.
+    scale: Option<Vec<f64>>,
+    sparse: bool,
+    stored: usize,
+    budget: usize,
+    allowance: Arc<Allowance>,
+    /// Buffers that wait for their next block.
+    buffers: Mutex<Vec<Block<T>>>,
+    together: Together<Ask<T>, Answer>,
+    reads: AtomicUsize,
+}
+
+/// The groups that a holder sees, and in which units.
+struct View {
+    /// Their numbers among all groups.
+    members: Vec<usize>,
+    groups: Vec<RowGroup>,
+    unit: f64,
+    /// Factor of every feature, the unit included.
+    scale: Option<Vec<f64>>,
+    /// Rows of these groups before every block, and in all.
+    before: Vec<usize>,
+}
+
+impl View {
+    fn new<T>(
+        core: &Core<T>,
+        members: Vec<usize>,
+        groups: Vec<RowGroup>,
+        unit: f64,
+        scale: Option<Vec<f64>>,
+    ) -> Self {
+        let mut before = vec![0];
+        for counts in &core.counts {
+            let here: usize = members.iter().map(|&l| counts[l]).sum();
+            before.push(before[before.len() - 1] + here);
+        }
+        Self { members, groups, unit, scale, before }
+    }
+
+    /// The same times a number.
+    fn times<T>(
+        core: &Core<T>,
+        members: Vec<usize>,
+        groups: &[RowGroup],
+        unit: f64,
+        by: f64,
+        scale: Option<&[f64]>,
+    ) -> Self {
+        let scale = match by == 1.0 {
+            true => scale.map(<[f64]>::to_vec),
+            false => Some(scale.map_or_else(
+                || vec![by; core.features],
+                |scale| scale.iter().map(|s| s * by).collect(),
+            )),
+        };
+        let groups =
+            groups.iter().map(|g| RowGroup { squared_norm: g.squared_norm * by * by, ..g.clone() });
+        Self::new(core, members, groups.collect(), unit * by, scale)
+    }
+}
+
+impl<T: Element> Blocks<T> {
+    /// Reads everything once, to check it and to measure features and groups; `memory` is what all of it
+    /// may take in bytes.
+    ///
+    /// # Errors
+    /// As [`GroupedData::new`](crate::GroupedData::new) and whatever keeps the source from its blocks;
+    /// also a budget that has no room for a few rows.
+    pub fn new(
+        source: impl BlockSource<T> + 'static,
+        groups: GroupCodes,
+        scaling: &FeatureScaling,
+        memory: usize,
+    ) -> Result<Self> {
+        let (core, groups) = survey::survey(Box::new(source), groups, scaling, memory)?;
+        let squared_norm: f64 = groups.iter().map(|g| g.squared_norm).sum();
+        let by = match scaling {
+            FeatureScaling::Unit => 1.0,
+            _ => own_unit(core.features, squared_norm),
+        };
+        let members = (0..groups.len()).collect();
+        let view = View::times(&core, members, &groups, 1.0, by, core.scale.as_deref());
+        Ok(Self::with_view(Arc::new(core), view))
+    }
+
+    fn with_view(core: Arc<Core<T>>, view: View) -> Self {
+        let w = Arc::new(Mutex::new(Store::empty()));
+        Self { core, view: Arc::new(view), rank: 0, w }
+    }
+
+    /// Factor of every feature in the user's units, where features are scaled: for
+    /// [`Model::scale`](crate::Model::scale).
+    #[must_use]
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.core.scale.as_deref()
+    }
+
+    /// How often all rows were read so far, the first check included.
+    #[must_use]
+    pub fn reads(&self) -> usize {
+        self.core.reads.load(Ordering::Relaxed)
+    }
+
+    /// Rows, features, and entries that are stored.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize, usize) {
+        (self.core.rows(), self.core.features, self.core.stored)
+    }
+
+    fn ask(&self, what: What) -> Result<Answer> {
+        let ask =
+            Ask { view: Arc::clone(&self.view), w: Arc::clone(&self.w), rank: self.rank, what };
+        self.core.together.ask(ask, |asks| self.core.serve(asks))
+    }
+
+    /// Lets `fill` make the rows of W: for every block its first row, the rows in it, and their W.
+    fn fill(&mut self, rank: usize, fill: impl Fn(usize, &[usize], &mut [T])) -> Result<()> {
+        self.rank = rank;
+        let count = self.view.before[self.core.blocks()] * rank;
+        // What was there before makes room first.
+        let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        *w = Store::empty();
+        *w = Store::zeros(count, &self.core.allowance)?;
+        for block in 0..self.core.blocks() {
+            let rows: Vec<usize> = self.core.rows_of(block, &self.view.members).concat();
+            let range = self.view.before[block] * rank..self.view.before[block + 1] * rank;
+            let first = self.core.firsts[block];
+            w.with(range, true, |w| fill(first, &rows, w))?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Element> Rows for Blocks<T>
+where
+    Representation: From<Array2<T>>,
+{
+    fn groups(&self) -> &[RowGroup] {
+        &self.view.groups
+    }
+
+    fn features(&self) -> usize {
+        self.core.features
+    }
+
+    fn unit(&self) -> f64 {
+        self.view.unit
+    }
+
+    fn trusted_squared_error(&self) -> f64 {
+        T::TRUSTED_SQUARED_ERROR
+    }
+
+    fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
+        match start {
+            RowStart::Zero => self.fill(rank, |_, _, _| {}),
+            RowStart::Random { seed, restart } => self.fill(rank, |first, rows, w| {
+                w.par_chunks_mut(rank).zip(rows).for_each(|(w, row)| {
+                    let purpose = Purpose::Representation(restart);
+                    let mut stream = Stream::new(seed, purpose, (first + row) as u64);
+                    w.iter_mut().for_each(|w| *w = T::from_f64(stream.uniform()));
+                });
+            }),
+            RowStart::Given(given) => self.fill(rank, |first, rows, w| {
+                for (w, row) in w.chunks_exact_mut(rank).zip(rows) {
+                    w.iter_mut()
+                        .zip(given.row(first + row))
+                        .for_each(|(w, v)| *w = T::from_f64(*v));
+                }
+            }),
+        }
+    }
+
+    fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
+        match self.ask(What::Pass { h: h.clone(), step })? {
+            Answer::Statistics(found) => Ok(found),
+            _ => unreachable!("a pass is answered with statistics"),
+        }
+    }
+
+    fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64> {
+        match self.ask(What::Errors { h: h.clone(), group: Some(group) })? {
+            Answer::Errors(found) => Ok(found.iter().flatten().sum()),
+            _ => unreachable!("errors are answered with errors"),
+        }
+    }
+
+    fn row_squared_errors(&self, h: &Dictionary) -> Result<Vec<Vec<f64>>> {
+        match self.ask(What::Errors { h: h.clone(), group: None })? {
+            Answer::Errors(found) => Ok(found),
+            _ => unreachable!("errors are answered with errors"),
+        }
+    }
+
+    fn representation(&self) -> Result<Representation> {
+        let r = self.rank;
+        let mut out = Array2::from_elem((self.core.rows(), r), T::default());
+        let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        for block in 0..self.core.blocks() {
+            let first = self.core.firsts[block];
+            let rows: Vec<usize> = self.core.rows_of(block, &self.view.members).concat();
+            let range = self.view.before[block] * r..self.view.before[block + 1] * r;
+            w.with(range, false, |w| {
+                for (row, values) in rows.iter().zip(w.chunks_exact(r)) {
+                    out.row_mut(first + row).iter_mut().zip(values).for_each(|(o, &v)| *o = v);
+                }
+            })?;
+        }
+        if out.iter().any(|v| !v.to_f64().is_finite()) {
+            return Err(Error::NotFinite { what: "the representation" });
+        }
+        Ok(Representation::from(out))
+    }
+
+    fn moments(&self) -> Box<dyn Moments + '_> {
+        Box::new(BlockMoments { rows: self, kept: None })
+    }
+
+    fn apart(&self) -> Box<dyn Rows + '_> {
+        let w = Arc::new(Mutex::new(Store::empty()));
+        let (core, view) = (Arc::clone(&self.core), Arc::clone(&self.view));
+        Box::new(Self { core, view, rank: 0, w })
+    }
+
+    fn only(&self, group: usize) -> Box<dyn Rows + '_> {
+        let groups = &self.view.groups[group..=group];
+        let by = usual_unit(self.core.features, groups[0].squared_norm);
+        let member = vec![self.view.members[group]];
+        let scale = self.view.scale.as_deref();
+        let view = View::times(&self.core, member, groups, self.view.unit, by, scale);
+        Box::new(Self::with_view(Arc::clone(&self.core), view))
+    }
+
+    fn gathering(&self) -> Option<&dyn Gathering> {
+        Some(&*self.core)
+    }
+}
+
+impl<T: Element> Gathering for Core<T> {
+    fn most(&self, rank: usize, groups: usize) -> usize {
+        // A run keeps the statistics of its groups some three times, and a chunk's sums while it is served.
+        let run = (3 * groups + 2) * (self.features + rank) * rank * size_of::<f64>();
+        (self.budget / 4 / run.max(1)).clamp(1, MOST_RUNS)
+    }
+
+    fn join(&self, runs: usize) {
+        self.together.join(runs);
+    }
+
+    fn leave(&self) {
+        self.together.leave();
+    }
+
+    fn attend(&self) {
+        self.together.attend(|asks| self.serve(asks));
+    }
+}
+
+/// Runs that share a read at the most: each has a thread.
+const MOST_RUNS: usize = 64;
+
+/// What the bound asks of blocks: one read for the Gram matrices of all groups, which are kept.
+struct BlockMoments<'a, T: Element> {
+    rows: &'a Blocks<T>,
+    kept: Option<Kept>,
+}
+
+impl<T: Element> BlockMoments<'_, T> {
+    fn kept(&self) -> Result<&Kept> {
+        self.kept
+            .as_ref()
+            .ok_or_else(|| Error::Rows { reason: "the bound was not begun".to_owned() })
+    }
+}
+
+impl<T: Element> Moments for BlockMoments<'_, T> {
+    fn groups(&self) -> usize {
+        self.rows.view.groups.len()
+    }
+
+    fn features(&self) -> usize {
+        self.rows.core.features
+    }
+
+    fn side(&self) -> usize {
+        self.features()
+    }
+
+    fn summed(&self) -> usize {
+        self.rows.core.rows().max(self.features())
+    }
+
+    fn rounding(&self) -> f64 {
+        T::ROUNDING
+    }
+
+    fn cost(&self) -> (f64, f64) {
+        let core = &self.rows.core;
+        let (m, n) = (core.rows() as f64, core.features as f64);
+        let bytes = (self.groups() + 3) * core.features * core.features * size_of::<f64>();
+        // Without the matrices every product would be a read.
+        if bytes > core.budget / 2 {
+            return (f64::INFINITY, core.stored as f64);
+        }
+        let squares = match core.sparse {
+            false => m * n * n,
+            true => 4.0 * core.stored as f64 * (core.stored as f64 / m),
+        };
+        (squares / 2.0 + n.powi(3) / 6.0, core.stored as f64)
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        match self.rows.ask(What::Grams)? {
+            Answer::Grams(grams) => self.kept = Some(Kept::new(self.features(), grams)),
+            _ => unreachable!("Gram matrices are answered with Gram matrices"),
+        }
+        Ok(())
+    }
+
+    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Result<Products> {
+        Ok(self.kept()?.products(weights, v, p))
+    }
+
+    fn whole(&self, weights: &[f64], v: &[f64], _: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        Ok((self.kept()?.sum(weights), v.to_vec()))
+    }
+}

@@ -1,0 +1,150 @@
+//! Several runs, one read.
+//!
+//! The runs behind the baselines differ only in their dictionaries, and so do restarts. Where a read of
+//! the rows is dear, such runs go side by side, each on a thread of its own, and wait for each other at
+//! every pass: once all that still go have asked, one read serves them all. The loop knows nothing of it.
+
+use crate::{Error, Result};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// A holder whose reads serve several runs at once.
+pub trait Gathering: Sync {
+    /// How many runs of a rank on so many groups one read may serve: at least one.
+    fn most(&self, rank: usize, groups: usize) -> usize;
+    /// So many runs will ask from now on.
+    fn join(&self, runs: usize);
+    /// One of them is over.
+    fn leave(&self);
+    /// Serves what is asked, until all are over.
+    fn attend(&self);
+}
+
+/// Stack of a run's thread: the loop keeps its numbers on the heap.
+const STACK: usize = 1 << 20;
+
+/// The results of runs 0 to `count`, side by side as far as one read may serve them.
+pub(crate) fn side_by_side<R: Send>(
+    gathering: &dyn Gathering,
+    most: usize,
+    count: usize,
+    one: &(dyn Fn(usize) -> Result<R> + Sync),
+) -> Result<Vec<R>> {
+    let mut found = Vec::with_capacity(count);
+    for first in (0..count).step_by(most.max(1)) {
+        let runs = first..(first + most.max(1)).min(count);
+        gathering.join(runs.len());
+        let some: Vec<Result<R>> = thread::scope(|scope| {
+            let started: Vec<_> = runs
+                .map(|run| {
+                    let over = Over(gathering);
+                    let work = move || {
+                        let _over = over;
+                        one(run)
+                    };
+                    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)
+                })
+                .collect();
+            gathering.attend();
+            let result = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|p| std::panic::resume_unwind(p)),
+                Err(error) => {
+                    Err(Error::Rows { reason: format!("a run could not be started: {error}") })
+                }
+            };
+            started.into_iter().map(result).collect()
+        });
+        found.extend(some.into_iter().collect::<Result<Vec<R>>>()?);
+    }
+    Ok(found)
+}
+
+/// A run that leaves when it ends, however it ends.
+struct Over<'a>(&'a dyn Gathering);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Where runs wait for each other: they ask for an `A` and are answered with an `R`.
+pub(crate) struct Together<A, R> {
+    state: Mutex<State<A, R>>,
+    changed: Condvar,
+}
+
+struct State<A, R> {
+    /// Runs that are not over.
+    runs: usize,
+    asked: Vec<(u64, A)>,
+    answers: Vec<(u64, Result<R>)>,
+    /// Number of the next question.
+    next: u64,
+}
+
+impl<A, R> Default for Together<A, R> {
+    fn default() -> Self {
+        let state = State { runs: 0, asked: Vec::new(), answers: Vec::new(), next: 0 };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+}
+
+impl<A, R> Together<A, R> {
+    pub fn join(&self, runs: usize) {
+        self.lock().runs += runs;
+    }
+
+    pub fn leave(&self) {
+        self.lock().runs -= 1;
+        self.changed.notify_all();
+    }
+
+    /// The answer to a question: with those of all other runs, or at once where there are none.
+    pub fn ask(&self, question: A, serve: impl FnOnce(Vec<A>) -> Result<Vec<R>>) -> Result<R> {
+        let mut state = self.lock();
+        if state.runs == 0 {
+            drop(state);
+            let mut answers = serve(vec![question])?;
+            return Ok(answers.pop().expect("one answer for one question"));
+        }
+        let mine = state.next;
+        state.next += 1;
+        state.asked.push((mine, question));
+        self.changed.notify_all();
+        loop {
+            if let Some(at) = state.answers.iter().position(|(id, _)| *id == mine) {
+                return state.answers.swap_remove(at).1;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Serves until all runs are over, whenever all that still go have asked.
+    pub fn attend(&self, serve: impl Fn(Vec<A>) -> Result<Vec<R>>) {
+        let mut state = self.lock();
+        while state.runs > 0 {
+            if state.asked.len() < state.runs {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let (ids, questions): (Vec<u64>, Vec<A>) = state.asked.drain(..).unzip();
+            drop(state);
+            let answers = match serve(questions) {
+                Ok(answers) => answers.into_iter().map(Ok).collect(),
+                Err(error) => {
+                    let reason = error.to_string();
+                    let each = |_: &u64| Err(Error::Rows { reason: reason.clone() });
+                    ids.iter().map(each).collect::<Vec<_>>()
+                }
+            };
+            state = self.lock();
+            state.answers.extend(ids.into_iter().zip(answers));
+            self.changed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<A, R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
