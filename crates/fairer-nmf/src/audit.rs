@@ -10,6 +10,7 @@ mod difference;
 mod held_out;
 mod individuals;
 mod permutation;
+pub mod rank;
 mod report;
 mod residuals;
 mod steps;

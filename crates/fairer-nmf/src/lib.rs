@@ -44,7 +44,7 @@ pub mod synthetic;
 mod update;
 pub mod weights;
 
-pub use audit::audit;
+pub use audit::{audit, rank};
 pub use baseline::Baseline;
 pub use data::{Csr, GroupedData, Indices, Matrix};
 pub use error::{Error, Result};

@@ -63,6 +63,8 @@ pub fn silent(_: &Progress<'_>) -> ControlFlow<()> {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AuditPart {
+    /// The choice of a rank, before anything else.
+    Rank,
     /// Bootstrap intervals with the dictionary fixed.
     Intervals,
     /// The permutation test that estimates nothing anew.
@@ -86,6 +88,7 @@ impl AuditPart {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Rank => "choice of the rank",
             Self::Intervals => "bootstrap intervals",
             Self::Permutation => "permutation test",
             Self::HeldOut => "held-out baselines",

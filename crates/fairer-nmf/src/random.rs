@@ -24,6 +24,8 @@ pub(crate) enum Purpose {
     Unseen(u64, u64),
     /// Draw b of random groups, and the dictionaries of its groups: (draw, fit).
     Chance(u64, u64),
+    /// Folds behind the choice of a rank (group or features, 0), and its fits (rank, fold from 1).
+    Rank(u64, u64),
 }
 
 impl Purpose {
@@ -39,6 +41,7 @@ impl Purpose {
             Self::HeldOut(group, fold) => (8, group, fold),
             Self::Unseen(group, fit) => (9, group, fit),
             Self::Chance(draw, fit) => (10, draw, fit),
+            Self::Rank(a, b) => (40, a, b),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The two synthetic data sets of the paper, drawn anew from a seed.
+//! The two synthetic data sets of the paper, and data of a known rank, drawn anew from a seed.
 
 use crate::random::{Purpose, Stream};
 use ndarray::Array2;
@@ -40,6 +40,53 @@ pub fn second(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
         ("Group 3", Rows::Pairs { first: 6 }),
     ];
     draw(seed, &groups)
+}
+
+/// Data of a known rank (300×40): "many" (240 rows) shares `rank − 1` topics with "few" (60 rows),
+/// which has one more of its own. A topic holds about a third of the features; a row has about half
+/// of its topics, with exponential weights. Gaussian noise of `noise` times the root mean square of
+/// the entries, negative ones set to 0.
+///
+/// ```
+/// let (x, labels) = fairer_nmf::synthetic::planted(0, 4, 0.3);
+/// assert_eq!((x.dim(), labels[299]), ((300, 40), "few"));
+/// ```
+#[must_use]
+pub fn planted(seed: u64, rank: usize, noise: f64) -> (Array2<f64>, Vec<&'static str>) {
+    const MANY: usize = 240;
+    const FEW: usize = 60;
+    const WIDE: usize = 40;
+    let stream =
+        |what: u64, index: usize| Stream::new(seed, Purpose::Synthetic(what), index as u64);
+    let mut h = Array2::zeros((rank, WIDE));
+    for (k, mut topic) in h.rows_mut().into_iter().enumerate() {
+        let mut stream = stream(100, k);
+        for (j, value) in topic.iter_mut().enumerate() {
+            // Some features whatever the coin says, so that no topic is empty.
+            if stream.uniform() < 0.3 || j % rank == k && j < 4 * rank {
+                *value = 0.5 + stream.uniform();
+            }
+        }
+    }
+    let mut w = Array2::zeros((MANY + FEW, rank));
+    for (i, mut row) in w.rows_mut().into_iter().enumerate() {
+        let mut stream = stream(101, i);
+        let topics = if i < MANY { rank.max(2) - 1 } else { rank };
+        let sure = stream.below(topics);
+        for (k, value) in row.iter_mut().enumerate().take(topics) {
+            if stream.uniform() < 0.5 || k == sure {
+                *value = -(1.0 - stream.uniform()).ln();
+            }
+        }
+    }
+    let mut x = w.dot(&h);
+    let size = noise * x.iter().map(|v| v * v).sum::<f64>().sqrt() / (x.len() as f64).sqrt();
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        let mut stream = stream(102, i);
+        row.iter_mut().for_each(|v| *v = (*v + size * stream.normal()).max(0.0));
+    }
+    let labels = [["many"; MANY].as_slice(), ["few"; FEW].as_slice()].concat();
+    (x, labels)
 }
 
 #[derive(Clone, Copy)]

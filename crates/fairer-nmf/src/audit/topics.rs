@@ -13,6 +13,8 @@
 
 mod matching;
 
+pub(super) use matching::assign;
+
 use super::{Evaluation, check_components};
 use crate::weights::largest;
 use crate::{Element, GroupedData, Result};
@@ -132,9 +134,9 @@ pub fn match_topics(
     // The Hungarian method wants at least as many columns as rows.
     let (r, s) = (components.nrows(), reference.nrows());
     let mut pairs: Vec<(usize, usize)> = if r <= s {
-        matching::assign(r, s, |k, q| -similarity(k, q)).into_iter().enumerate().collect()
+        assign(r, s, |k, q| -similarity(k, q)).into_iter().enumerate().collect()
     } else {
-        let partners = matching::assign(s, r, |q, k| -similarity(k, q));
+        let partners = assign(s, r, |q, k| -similarity(k, q));
         partners.into_iter().enumerate().map(|(q, k)| (k, q)).collect()
     };
     pairs.sort_unstable();

@@ -3,7 +3,7 @@
 
 /// For every row its column, all different, such that the sum of costs is smallest.
 /// `rows ≤ columns`; costs are finite.
-pub(super) fn assign(
+pub(in crate::audit) fn assign(
     rows: usize,
     columns: usize,
     cost: impl Fn(usize, usize) -> f64,
