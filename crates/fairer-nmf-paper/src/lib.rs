@@ -152,7 +152,10 @@ fn write(
     put(settings.out, PAGE, page.as_bytes())?;
     let tables = tables::render(&ours, &paper, &findings, &curves);
     put(settings.out, TABLES, tables.as_bytes())?;
-    Ok(Reproduction { summary: claims::summary(&findings), page: settings.out.join(PAGE) })
+    Ok(Reproduction {
+        summary: claims::summary(&findings, settings.quick),
+        page: settings.out.join(PAGE),
+    })
 }
 
 /// Writes a file of the folder, whole; it may replace the one of an earlier run.

@@ -65,10 +65,33 @@ impl Finding {
     }
 }
 
-/// The verdicts for the terminal.
-pub(super) fn summary(findings: &[Finding]) -> String {
+/// The verdicts for the terminal, and what those that need it mean; `quick` where few ranks and
+/// trials were asked for.
+pub(super) fn summary(findings: &[Finding], quick: bool) -> String {
     let line = |f: &Finding| format!("{:>2} {:<13}  {}\n", f.number, f.verdict().name(), f.claim);
-    findings.iter().map(line).collect()
+    let mut text: String = findings.iter().map(line).collect();
+    let any = |verdict: Verdict| findings.iter().any(|f| f.verdict() == verdict);
+    let mut explain = |verdict: Verdict, meaning: &str| {
+        if any(verdict) {
+            text += &format!("\n\"{}\": {meaning}", verdict.name());
+        }
+    };
+    explain(
+        Verdict::DoesNotHold,
+        "neither here nor, by the same test, on the numbers that the paper published.",
+    );
+    explain(
+        Verdict::Differs,
+        "on the numbers that the paper published, but not here; the page says why.",
+    );
+    explain(Verdict::NotEvaluated, "the experiments that it is about were not run.");
+    if quick && (any(Verdict::DoesNotHold) || any(Verdict::Differs)) {
+        text += "\nWith --quick few ranks and trials stand behind a verdict: a claim about all ranks, or a close\none, can fail here and hold in the full run.";
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 type Test = fn(&View<'_>) -> Vec<Check>;
