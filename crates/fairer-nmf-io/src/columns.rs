@@ -79,7 +79,8 @@ fn quoted(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn in_a_shell(word: &str) -> Cow<'_, str> {
+/// A word as a shell takes it: in quotes where it needs them.
+pub fn in_a_shell(word: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => Cow::Borrowed(word),

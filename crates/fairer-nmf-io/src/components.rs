@@ -64,6 +64,19 @@ impl Components {
         Ok(Self { matrix, names, index, path: path.to_owned() })
     }
 
+    /// The terms that it has a column (or a row) for, where it names them: the vocabulary of
+    /// documents that are to be read for it.
+    pub fn terms(&self) -> Option<Vec<String>> {
+        let words = |names: &&Vec<String>| !names.iter().all(|name| name.parse::<f64>().is_ok());
+        // Topics may be called as they like; what there are more of are the terms.
+        let header = self.names.as_ref().filter(words);
+        let index = self.index.as_ref().filter(words);
+        match (header, index) {
+            (Some(header), Some(index)) if index.len() > header.len() => Some(index.clone()),
+            (header, index) => header.or(index).cloned(),
+        }
+    }
+
     /// What the user should know about how it was read.
     pub fn note(&self) -> Option<String> {
         self.index.as_ref()?;

@@ -1,7 +1,10 @@
 //! A matrix with the names of its columns, the groups of its rows, and where it came from.
 
+use serde::Serialize;
+
 use super::matrix::Matrix;
 use super::places::Places;
+use super::recipe::TableRecipe;
 use super::text::TextOptions;
 
 /// What a file holds once it is read: a matrix, its names, its groups.
@@ -21,11 +24,36 @@ pub struct Dataset {
     pub notes: Vec<String>,
     /// How new documents become the same features, where the features are terms.
     pub recipe: Option<TextOptions>,
+    /// How another table becomes the same features, where the data came from a table.
+    pub table: Option<TableRecipe>,
+    /// Rows that were left out because of missing cells, by group; empty where none were, or where
+    /// the groups are not known.
+    pub left_out: Vec<LeftOut>,
+    /// The column that says what the rows of the file are called, those left out included, where it
+    /// was asked for.
+    pub ids: Option<(String, Vec<String>)>,
+    /// Rows that were left out.
+    pub(crate) rows_left_out: usize,
+    /// The groups of the rows that were left out, until they are counted.
+    pub(crate) lost_labels: Vec<String>,
+    /// The same for families of groups.
+    pub(crate) lost_families: Vec<(String, Vec<String>)>,
     /// Columns of the table that became one 0/1 column a value.
     pub(crate) one_hot: Vec<String>,
     /// What a first column without a name holds, where it was taken for an index.
     pub(crate) index: Option<Vec<String>>,
     pub(crate) origin: Origin,
+}
+
+/// How many rows of a group were left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The group.
+    pub group: String,
+    /// How many of its rows were left out.
+    pub rows: usize,
+    /// How many rows it has in the file.
+    pub of: usize,
 }
 
 /// Where the rows of a data set came from.
@@ -54,17 +82,29 @@ impl Dataset {
         let features = (0..columns).map(|col| format!("f{col}")).collect();
         let mut places = Places::default();
         places.push(0, 0, 0);
+        let origin = Origin { path: path.into(), rows: RowOrigin::Rows { places, records } };
+        Dataset { features, ..Dataset::bare(matrix, origin) }
+    }
+
+    /// A matrix and where it came from, nothing else.
+    pub(crate) fn bare(matrix: Matrix, origin: Origin) -> Dataset {
         Dataset {
             matrix,
-            features,
+            features: Vec::new(),
             labels: None,
             families: Vec::new(),
             weights: None,
             notes: Vec::new(),
             recipe: None,
+            table: None,
+            left_out: Vec::new(),
+            ids: None,
+            rows_left_out: 0,
+            lost_labels: Vec::new(),
+            lost_families: Vec::new(),
             one_hot: Vec::new(),
             index: None,
-            origin: Origin { path: path.into(), rows: RowOrigin::Rows { places, records } },
+            origin,
         }
     }
 
@@ -115,7 +155,7 @@ impl Dataset {
     }
 
     /// How many records the file has, counting those that were left out.
-    pub(crate) fn records(&self) -> usize {
+    pub fn records(&self) -> usize {
         match &self.origin.rows {
             RowOrigin::Lines { records, .. }
             | RowOrigin::Records { records, .. }
@@ -124,8 +164,18 @@ impl Dataset {
         }
     }
 
-    /// Which record of the file a row is.
-    pub(crate) fn record(&self, row: usize) -> usize {
+    /// What the records of the file are called, and what that is: the column of ids, the files of
+    /// documents, or numbers from 1.
+    pub fn row_names(&self) -> (String, Vec<String>) {
+        match (&self.ids, &self.origin.rows) {
+            (Some((name, ids)), _) => (name.clone(), ids.clone()),
+            (None, RowOrigin::Documents(names)) => ("document".to_owned(), names.clone()),
+            (None, _) => ("row".to_owned(), (1..=self.records()).map(|r| r.to_string()).collect()),
+        }
+    }
+
+    /// Which record of the file a row is, counting from 0.
+    pub fn record(&self, row: usize) -> usize {
         match &self.origin.rows {
             RowOrigin::Lines { places, .. }
             | RowOrigin::Records { places, .. }

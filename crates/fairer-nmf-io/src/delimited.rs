@@ -8,10 +8,11 @@ use memchr::{memchr, memchr_iter, memchr2_iter};
 use rayon::prelude::*;
 
 use super::error::InputError;
-use super::plan::{Plan, Role};
+use super::plan::{Plan, Reading, Role};
 use super::source::check_encoding;
-use super::table::{Number, Part, Sink, Table};
+use super::table::{Number, Part, Sink, Table, settled};
 use super::text;
+use super::written::Decimal;
 
 /// Long enough that starting a chunk costs nothing, short enough to share out evenly.
 const CHUNK_BYTES: usize = 1 << 21;
@@ -36,25 +37,42 @@ fn parse_in_chunks<T: Number>(
     check_encoding(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = Header::read(path, bytes, delimiter)?;
-    let mut plan = planner(header.names)?;
-    plan.notes.extend(header.notes);
+    let mut plan = planner(header.names.clone())?;
+    plan.notes.extend(header.notes.iter().cloned());
+    settled(plan, header.delimiter == b';', |plan| {
+        Ok(fill(plan, &bytes[header.end..], &header, chunk_bytes))
+    })
+}
 
-    let chunks = split(&bytes[header.end..], chunk_bytes);
+/// One pass over all rows.
+fn fill<T: Number>(
+    plan: &Plan,
+    body: &[u8],
+    header: &Header,
+    chunk_bytes: usize,
+) -> (Vec<T>, Part) {
+    let chunks = split(body, chunk_bytes);
     let lines: Vec<usize> = chunks.par_iter().map(|chunk| count_lines(chunk)).collect();
-    let mut numbers = vec![T::default(); lines.iter().sum::<usize>() * plan.numbers];
+    let looking = plan.reading == Reading::Looking;
+    let width = if looking { 0 } else { plan.numbers };
+    let mut numbers = vec![T::default(); lines.iter().sum::<usize>() * width];
     let mut rest = &mut numbers[..];
     let mut jobs = Vec::with_capacity(chunks.len());
     for (chunk, lines) in chunks.iter().zip(&lines) {
-        let (out, later) = rest.split_at_mut(lines * plan.numbers);
+        let (out, later) = rest.split_at_mut(lines * width);
         rest = later;
         jobs.push((chunk, out));
     }
+    // A plain number is what it seems to be, unless a point stands between thousands or it was
+    // said to mean nothing.
+    let plain_numbers = matches!(plan.reading, Reading::Open | Reading::Known(Decimal::Point))
+        && plan.na_values.is_empty();
     let parts: Vec<Part> = jobs
         .into_par_iter()
         .map(|(chunk, out)| {
-            let mut sink = Sink::new(&plan, out);
+            let mut sink = Sink::new(plan, out);
             match memchr(b'"', chunk) {
-                None => plain(chunk, header.delimiter, &plan.roles, &mut sink),
+                None => plain(chunk, header.delimiter, &plan.roles, plain_numbers, &mut sink),
                 Some(_) => quoted(chunk, header.delimiter, plan.roles.len(), &mut sink),
             }
             sink.finish()
@@ -62,19 +80,18 @@ fn parse_in_chunks<T: Number>(
         .collect();
 
     // Close the gaps that blank lines, quoted line ends and left-out rows have made.
-    let mut whole = Sink::new(&plan, &mut numbers[..0]).finish();
+    let mut whole = Sink::new(plan, &mut numbers[..0]).finish();
     let (mut line, mut start) = (header.lines + 1, 0);
     for (part, lines) in parts.into_iter().zip(lines) {
         let (filled, end) = (whole.rows, start + part.rows);
         if filled != start {
-            let width = plan.numbers;
             numbers.copy_within(start * width..end * width, filled * width);
         }
         whole.append(part, line);
         start += lines;
         line += lines as u64;
     }
-    Table::new(plan, numbers, whole)
+    (numbers, whole)
 }
 
 struct Header {
@@ -89,7 +106,12 @@ struct Header {
 impl Header {
     fn read(path: &str, bytes: &[u8], delimiter: Option<u8>) -> Result<Header, InputError> {
         let blank = bytes.iter().take_while(|b| b.is_ascii_whitespace() && **b != b'\t');
-        let start = blank.count();
+        let mut start = blank.count();
+        let mut delimiter = delimiter;
+        if let Some((told, length)) = told_delimiter(&bytes[start..]) {
+            start += length;
+            delimiter = delimiter.or(Some(told));
+        }
         let end = start + record_end(&bytes[start..], false);
         let record = &bytes[start..end];
         let delimiter = delimiter.unwrap_or_else(|| likely_delimiter(record));
@@ -117,6 +139,21 @@ impl Header {
             lines: memchr_iter(b'\n', &bytes[..end]).count() as u64,
             notes,
         })
+    }
+}
+
+/// The delimiter that a first line `sep=;` tells, as Excel writes and reads it, and the length of
+/// that line.
+fn told_delimiter(bytes: &[u8]) -> Option<(u8, usize)> {
+    let length = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+    let line = bytes[..length].strip_suffix(b"\n").unwrap_or(&bytes[..length]);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.strip_prefix(b"\"").and_then(|l| l.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [s, e, p, b'=', told] if [s, e, p].map(u8::to_ascii_lowercase) == *b"sep" => {
+            Some((*told, length))
+        }
+        _ => None,
     }
 }
 
@@ -173,13 +210,23 @@ fn count_lines(chunk: &[u8]) -> usize {
 }
 
 /// A chunk without quotes: every line is a record.
-fn plain<T: Number>(chunk: &[u8], delimiter: u8, roles: &[Role], sink: &mut Sink<'_, T>) {
+fn plain<T: Number>(
+    chunk: &[u8],
+    delimiter: u8,
+    roles: &[Role],
+    plain_numbers: bool,
+    sink: &mut Sink<'_, T>,
+) {
     let (mut at, mut line) = (0, 0);
     while at < chunk.len() {
         if !is_line_end(chunk, at) {
             let mut column = 0;
             loop {
-                at = plain_cell(chunk, at, delimiter, column, line, roles, sink);
+                let role = match roles[column] {
+                    Role::Number(_) if !plain_numbers => None,
+                    role => Some(role),
+                };
+                at = plain_cell(chunk, at, delimiter, column, line, role, sink);
                 column += 1;
                 if is_line_end(chunk, at) {
                     break;
@@ -211,7 +258,7 @@ fn is_line_end(chunk: &[u8], at: usize) -> bool {
     }
 }
 
-/// Reads one cell and returns where it ends.
+/// Reads one cell and returns where it ends; without a role it is left to the sink.
 #[inline(always)]
 fn plain_cell<T: Number>(
     chunk: &[u8],
@@ -219,10 +266,10 @@ fn plain_cell<T: Number>(
     delimiter: u8,
     column: usize,
     line: u64,
-    roles: &[Role],
+    role: Option<Role>,
     sink: &mut Sink<'_, T>,
 ) -> usize {
-    if let Role::Number(slot) = roles[column]
+    if let Some(Role::Number(slot)) = role
         && let Ok((value, length)) = fast_float2::parse_partial::<T, _>(&chunk[start..])
         && (chunk.get(start + length) == Some(&delimiter) || is_line_end(chunk, start + length))
         && is_number(value)

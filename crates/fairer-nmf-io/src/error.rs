@@ -20,7 +20,7 @@ pub enum InputError {
     Damaged { path: String, what: String },
     /// The name of the file does not tell its format.
     #[error(
-        "{path} has no ending that tells its format: expected .csv, .tsv, .jsonl (each also .gz or .zst), .npy, .npz, .mtx[.gz], .parquet, or a folder of documents"
+        "{path} has no ending that tells its format: expected .csv, .tsv, .jsonl (each also .gz or .zst), .xlsx, .ods, .npy, .npz, .mtx[.gz], .parquet, or a folder of documents"
     )]
     UnknownFormat { path: String },
     /// The program was built without a part it needs for this file.
@@ -47,10 +47,9 @@ pub enum InputError {
     BadLine { path: String, line: u64, what: String },
     /// Columns that hold words and were not said to be groups, text or categories.
     #[error(
-        "{path} has {} that {} not numeric: {} (line {line} of `{}` holds `{value}`); leave {} out with `{}` or turn {} into 0/1 columns with `{}`",
+        "{path} has {} that {} not numeric: {} (line {line} of `{}` holds `{value}`); {}",
         plural(columns.len(), "a column", "columns"), plural(columns.len(), "is", "are"),
-        Names(columns), columns[0], plural(columns.len(), "it", "them"), typed("--drop", columns),
-        plural(columns.len(), "it", "them"), typed("--one-hot", columns)
+        Names(columns), columns[0], advice.clone().unwrap_or_else(|| blind_advice(columns))
     )]
     NonNumericColumns {
         path: String,
@@ -58,7 +57,14 @@ pub enum InputError {
         columns: Vec<String>,
         line: u64,
         value: String,
+        /// What to do with them, where their values were looked at.
+        advice: Option<String>,
     },
+    /// Numbers that are others with another decimal mark, and nothing tells which it is.
+    #[error(
+        "{path}: {what}; say what stands before the decimals with `--decimal comma` or `--decimal point`"
+    )]
+    WhichDecimal { path: String, what: String },
     /// A stray text in a column that is otherwise numeric.
     #[error(
         "{path}, line {line}, column `{column}`: expected a number, found `{value}`: mend the cell, or leave the column out with `{}`",
@@ -106,7 +112,8 @@ pub enum InputError {
     OptionDoesNotApply { option: &'static str, path: String, why: &'static str },
     /// Group labels or names do not match the matrix in number.
     #[error(
-        "{path} has {found} {what}, but {data} has {expected} {axis}: give exactly one for each"
+        "{path} has {found} {what}, but {data} has {expected} {axis}: {}",
+        if *turned { "it seems to have its samples in columns; turn it around with `--transpose`" } else { "give exactly one for each" }
     )]
     WrongCount {
         path: String,
@@ -115,6 +122,8 @@ pub enum InputError {
         data: String,
         expected: usize,
         axis: &'static str,
+        /// Whether the numbers fit if the matrix is turned around.
+        turned: bool,
     },
     /// An archive does not hold the array asked for, or holds several and none was asked for.
     #[error("{path} {what}; it holds {}: name one as `{path}:ARRAY`", Names(arrays))]
@@ -214,6 +223,16 @@ fn differences(dictionary: &str, unknown: &[String], missing: &[String]) -> Stri
     parts.join("; ")
 }
 
+/// What to do with columns that are not numeric, without a look at their values.
+fn blind_advice(columns: &[String]) -> String {
+    let them = plural(columns.len(), "it", "them");
+    format!(
+        "leave {them} out with `{}` or turn {them} into 0/1 columns with `{}`",
+        typed("--drop", columns),
+        typed("--one-hot", columns)
+    )
+}
+
 fn plural<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
     if count == 1 { one } else { many }
 }
@@ -267,6 +286,7 @@ mod tests {
             columns: vec!["city".into(), "name".into()],
             line: 2,
             value: "Rome".into(),
+            advice: None,
         };
         assert_eq!(
             error.to_string(),

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::error::InputError;
-use super::plan::{Plan, Role};
+use super::plan::{Plan, Reading, Role};
 use super::source::check_encoding;
-use super::table::{Number, Sink, Table};
+use super::table::{Number, Sink, Table, settled};
 
 /// Parses JSON lines; `planner` turns the column names into roles.
 ///
@@ -46,30 +46,40 @@ pub(crate) fn parse<T: Number>(
         });
     }
 
-    let plan = planner(names)?;
-    let mut numbers = vec![T::default(); records * plan.numbers];
-    let mut sink = Sink::new(&plan, &mut numbers);
-    let mut row = vec![Value::Null; plan.names.len()];
-    for (line, object) in objects() {
-        row.fill(Value::Null);
-        for (key, value) in parse_line::<Entries<Value>>(path, line, object)?.0 {
-            row[column[&key]] = value;
+    settled(planner(names)?, false, |plan| {
+        let looking = plan.reading == Reading::Looking;
+        let mut numbers = vec![T::default(); if looking { 0 } else { records * plan.numbers }];
+        let mut sink = Sink::new(plan, &mut numbers);
+        let mut row = vec![Value::Null; plan.names.len()];
+        for (line, object) in objects() {
+            row.fill(Value::Null);
+            for (key, value) in parse_line::<Entries<Value>>(path, line, object)?.0 {
+                row[column[&key]] = value;
+            }
+            for (index, value) in row.iter().enumerate() {
+                let role = (plan.roles[index], plan.na_values.is_empty());
+                put(&mut sink, index, role, value, line);
+            }
+            sink.end_row(line);
         }
-        for (index, value) in row.iter().enumerate() {
-            put(&mut sink, index, plan.roles[index], value, line);
-        }
-        sink.end_row(line);
-    }
-    let part = sink.finish();
-    Table::new(plan, numbers, part)
+        let part = sink.finish();
+        Ok((numbers, part))
+    })
 }
 
-fn put<T: Number>(sink: &mut Sink<'_, T>, column: usize, role: Role, value: &Value, line: u64) {
+/// `plain` where a number is what it seems to be.
+fn put<T: Number>(
+    sink: &mut Sink<'_, T>,
+    column: usize,
+    (role, plain): (Role, bool),
+    value: &Value,
+    line: u64,
+) {
     match (role, value) {
         (Role::Unused, _) => {}
         (_, Value::Null) => sink.missing(column, line),
         (_, Value::String(text)) => sink.cell(column, text.as_bytes(), line),
-        (Role::Number(slot), Value::Number(number)) => match number.as_f64() {
+        (Role::Number(slot), Value::Number(number)) if plain => match number.as_f64() {
             Some(number) => sink.feature(slot, T::of(number)),
             None => sink.cell(column, number.to_string().as_bytes(), line),
         },

@@ -74,6 +74,7 @@ pub(crate) fn weights(name: &str, dataset: &Dataset) -> Result<Vec<f64>, InputEr
             data: dataset.path().into(),
             expected,
             axis: "rows",
+            turned: false,
         });
     }
     let rows = 0..dataset.matrix.shape().0;

@@ -8,16 +8,22 @@
 //! each, in the words of the program's options.
 
 mod align;
+mod categories;
 mod columns;
 mod components;
 mod dataset;
 mod delimited;
 mod error;
+#[cfg(feature = "excel")]
+mod excel;
 mod failure;
 mod folder;
+mod forms;
+mod issues;
 mod jsonl;
 mod labels;
 mod loaded;
+mod look;
 mod matrix;
 mod missing;
 mod mtx;
@@ -29,27 +35,36 @@ mod output;
 mod parquet;
 mod places;
 mod plan;
+mod profile;
 mod recipe;
 mod shards;
 mod source;
 mod table;
+mod tenx;
 mod text;
+mod written;
 
 pub use align::align;
-pub use columns::{remove as remove_column, typed as typed_columns};
+pub use columns::{in_a_shell, remove as remove_column, typed as typed_columns};
 pub use components::Components;
-pub use dataset::Dataset;
+pub use dataset::{Dataset, LeftOut};
 pub use error::{CellPlace, InputError, closest as closest_name};
 pub use failure::Failure;
+pub use forms::look;
 pub use labels::{codes as read_groups, read as read_names};
 pub use loaded::{AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes};
+pub use look::{Column, Kind, Look, Proposal};
 pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
-pub use options::{Format, GroupsSource, Missing, Precision, ReadOptions, split_member};
+pub use options::{
+    Bins, Cuts, Format, GroupsSource, Missing, Precision, ReadOptions, Unseen, split_member,
+};
 pub use output::{Output, check_distinct, print_bytes, remove_unfinished};
-pub use recipe::{keep as keep_recipe, kept as kept_recipe};
+pub use recipe::{Preparation, TableRecipe, keep as keep_recipe, kept as kept_recipe};
 pub use shards::{AnyShards, Shards, is_shard_folder, open_shards};
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
+pub use written::Decimal;
 
+use forms::{h5ad, is_matrix, look_at, name_features, read_sheet, read_triple, turn};
 use plan::Plan;
 use source::Source;
 use table::Number;
@@ -91,6 +106,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
             what: "--group-by already says what the groups are: leave one of the two out".into(),
         });
     }
+    if let Some(triple) = tenx::Triple::of(path).filter(|_| options.format.is_none()) {
+        return read_triple(&triple, options);
+    }
     let (file, member) = split_member(path);
     let format = options.format.or_else(|| Format::of(&file));
     let mut dataset = if format == Some(Format::Npz) {
@@ -103,6 +121,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     } else {
         read_format::<f64>(path, format, options)?
     };
+    if options.transpose {
+        turn(&mut dataset)?;
+    }
     if options.missing == Missing::DropRows {
         missing::drop_rows(&mut dataset)?;
     }
@@ -120,16 +141,26 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
                 data: path.into(),
                 expected,
                 axis: "rows",
+                turned: is_matrix(&dataset) && found == dataset.matrix.shape().1,
             });
         }
-        let rows = 0..dataset.matrix.shape().0;
-        let labels = rows.map(|row| labels[dataset.record(row)].clone());
-        dataset.labels = Some(labels.collect());
+        let kept: Vec<usize> = (0..dataset.matrix.shape().0).map(|r| dataset.record(r)).collect();
+        let lost = (0..labels.len()).filter(|record| kept.binary_search(record).is_err());
+        dataset.lost_labels = lost.map(|record| labels[record].clone()).collect();
+        dataset.labels = Some(kept.into_iter().map(|record| labels[record].clone()).collect());
     }
     if let Some(weights) = options.weights.as_ref().filter(|_| dataset.weights.is_none()) {
         dataset.weights = Some(labels::weights(weights, &dataset)?);
     }
+    categories::settle(&mut dataset, options.merge_spellings);
     Ok(dataset)
+}
+
+fn delimiter_of(format: Format, options: &ReadOptions) -> Option<u8> {
+    match format {
+        Format::Tsv => options.delimiter.or(Some(b'\t')),
+        _ => options.delimiter,
+    }
 }
 
 /// Reads a CSV that is in memory; `name` stands for the file in messages.
@@ -138,7 +169,10 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
 /// As [`read`].
 pub fn read_csv(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset, InputError> {
     let planner = |names| Plan::new(name, names, options);
-    delimited::parse::<f64>(name, bytes, options.delimiter, &planner)?.into_dataset(None, true)
+    let table = delimited::parse::<f64>(name, bytes, options.delimiter, &planner)?;
+    let mut dataset = table.into_dataset(None, true)?;
+    categories::settle(&mut dataset, options.merge_spellings);
+    Ok(dataset)
 }
 
 /// Documents that are in memory as features: `names` say which is which in messages, `path` where
@@ -154,17 +188,15 @@ pub fn read_documents(
     options: &TextOptions,
 ) -> Result<Dataset, InputError> {
     let made = text::vectorize(path, documents, options)?;
+    let origin = dataset::Origin { path: path.into(), rows: dataset::RowOrigin::Documents(names) };
     Ok(Dataset {
-        matrix: Matrix::Sparse(made.matrix),
         features: made.terms,
         labels: Some(labels),
         families: Vec::new(),
         weights: None,
         notes: made.notes,
         recipe: Some(made.recipe),
-        one_hot: Vec::new(),
-        index: None,
-        origin: dataset::Origin { path: path.into(), rows: dataset::RowOrigin::Documents(names) },
+        ..Dataset::bare(Matrix::Sparse(made.matrix), origin)
     })
 }
 
@@ -187,7 +219,11 @@ fn read_format<T: Number>(
         }
         #[cfg(not(feature = "parquet"))]
         Some(Format::Parquet) => return Err(parquet_is_off(path)),
+        Some(Format::Excel) => return read_sheet::<T>(path, options),
         _ => {}
+    }
+    if path.to_lowercase().ends_with(".h5ad") {
+        return Err(h5ad(path));
     }
     let source = Source::open(path)?;
     let format = match format {
@@ -195,12 +231,14 @@ fn read_format<T: Number>(
         None if path == "-" => likely_format(&source),
         None => return Err(InputError::UnknownFormat { path: path.into() }),
     };
-    let delimiter = match format {
-        Format::Tsv => options.delimiter.or(Some(b'\t')),
-        _ => options.delimiter,
+    let advised = |error: InputError| {
+        error.advised(|| look_at(shown, &source, format, options).ok(), options)
     };
     match format {
-        Format::JsonLines => jsonl::parse::<T>(shown, &source, &planner)?.into_dataset(text, true),
+        Format::JsonLines => {
+            let table = jsonl::parse::<T>(shown, &source, &planner).map_err(advised)?;
+            table.into_dataset(text, true)
+        }
         Format::Npy => {
             matrix_only(shown, options)?;
             let matrix = npy::read(shown, source, options.precision)?;
@@ -211,8 +249,15 @@ fn read_format<T: Number>(
             let matrix = mtx::parse(shown, &source, options.precision)?;
             Ok(Dataset::from_matrix(shown, matrix))
         }
-        Format::Csv | Format::Tsv | Format::Npz | Format::Parquet | Format::Folder => {
-            delimited::parse::<T>(shown, &source, delimiter, &planner)?.into_dataset(text, true)
+        Format::Csv
+        | Format::Tsv
+        | Format::Npz
+        | Format::Parquet
+        | Format::Excel
+        | Format::Folder => {
+            let delimiter = delimiter_of(format, options);
+            let table = delimited::parse::<T>(shown, &source, delimiter, &planner);
+            table.map_err(advised)?.into_dataset(text, true)
         }
     }
 }
@@ -247,7 +292,11 @@ fn no_columns(path: &str, options: &ReadOptions, why: &'static str) -> Result<()
         ("--group-by-each", &options.group_by_each),
         ("--drop", &options.drop),
         ("--one-hot", &options.one_hot),
+        ("--na-values", &options.na_values),
     ];
+    let bins: Vec<String> = options.bins.iter().map(|bins| bins.column.clone()).collect();
+    let id: Vec<String> = options.id.iter().cloned().collect();
+    let given = given.into_iter().chain([("--bins", &bins), ("--id", &id)]);
     match given.into_iter().find(|(_, columns)| !columns.is_empty()) {
         Some((option, _)) => Err(InputError::OptionDoesNotApply { option, path: path.into(), why }),
         None => Ok(()),
@@ -257,28 +306,4 @@ fn no_columns(path: &str, options: &ReadOptions, why: &'static str) -> Result<()
 #[cfg(not(feature = "parquet"))]
 fn parquet_is_off(path: &str) -> InputError {
     InputError::FeatureOff { path: path.into(), format: "Parquet", feature: "parquet" }
-}
-
-fn name_features(dataset: &mut Dataset, path: &str) -> Result<(), InputError> {
-    if !matches!(dataset.origin.rows, dataset::RowOrigin::Rows { .. }) {
-        return Err(InputError::OptionDoesNotApply {
-            option: "--feature-names",
-            path: dataset.origin.path.clone(),
-            why: "its columns have names of their own",
-        });
-    }
-    let names = labels::lines(path, &Source::open(path)?)?;
-    let (found, expected) = (names.len(), dataset.features.len());
-    if found != expected {
-        return Err(InputError::WrongCount {
-            path: path.into(),
-            what: "names",
-            found,
-            data: dataset.origin.path.clone(),
-            expected,
-            axis: "columns",
-        });
-    }
-    dataset.features = names;
-    Ok(())
 }

@@ -22,6 +22,49 @@ impl Matrix {
     }
 }
 
+impl Matrix {
+    /// Rows for columns.
+    pub(crate) fn transposed(&self) -> Matrix {
+        match self {
+            Matrix::Dense(dense) => Matrix::Dense(match dense.view() {
+                DenseView::F64(view) => {
+                    DenseMatrix::F64(view.t().as_standard_layout().into_owned())
+                }
+                DenseView::F32(view) => {
+                    DenseMatrix::F32(view.t().as_standard_layout().into_owned())
+                }
+            }),
+            Matrix::Sparse(sparse) => {
+                let rows = (0..sparse.rows).flat_map(|row| {
+                    let (columns, values) = sparse.row(row);
+                    columns.iter().zip(values).map(move |(&j, &v)| (j as u32, row as u32, v))
+                });
+                let entries: Vec<(u32, u32, f64)> = rows.collect();
+                Matrix::Sparse(SparseMatrix::from_entries(sparse.cols, sparse.rows, &entries))
+            }
+        }
+    }
+
+    /// The sum of squares of every column.
+    pub fn column_squares(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.shape().1];
+        let mut add = |column: usize, value: f64| sums[column] += value * value;
+        match self {
+            Matrix::Dense(dense) => match dense.view() {
+                DenseView::F64(view) => view.indexed_iter().for_each(|((_, j), v)| add(j, *v)),
+                DenseView::F32(view) => {
+                    view.indexed_iter().for_each(|((_, j), v)| add(j, f64::from(*v)));
+                }
+            },
+            Matrix::Sparse(sparse) => {
+                let entries = sparse.indices.iter().zip(&sparse.values);
+                entries.for_each(|(j, v)| add(*j as usize, *v));
+            }
+        }
+        sums
+    }
+}
+
 /// A dense matrix, in memory or in a mapped file.
 #[derive(Debug)]
 pub enum DenseMatrix {

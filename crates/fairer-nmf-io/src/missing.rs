@@ -26,19 +26,58 @@ pub(crate) fn drop_rows(dataset: &mut Dataset) -> Result<(), InputError> {
     for (row, &record) in kept.iter().enumerate() {
         places.push(row, record, record as u64);
     }
-    dataset.notes.push(left_out(*records - kept.len(), *records));
+    dataset.rows_left_out = *records - kept.len();
     dataset.matrix = picked(&dataset.matrix, &kept);
     Ok(())
-}
-
-/// The note about rows that were left out.
-pub(crate) fn left_out(rows: usize, of: usize) -> String {
-    format!("{rows} of {of} rows left out because of missing cells")
 }
 
 /// Why nothing is left.
 pub(crate) fn all_incomplete(rows: usize) -> String {
     format!("each of the {rows} rows has missing cells")
+}
+
+/// Texts that always mean "no value", without regard to case: those of R, NumPy, pandas and SQL,
+/// of German forms, and the errors of Excel.
+const NONE: [&str; 26] = [
+    "na",
+    "n/a",
+    "nan",
+    "-nan",
+    "null",
+    "<na>",
+    "nat",
+    "n.a.",
+    "n. a.",
+    "k.a.",
+    "k. a.",
+    "keine angabe",
+    "#n/a",
+    "#n/a n/a",
+    "#nv",
+    "#div/0!",
+    "#value!",
+    "#wert!",
+    "#ref!",
+    "#bezug!",
+    "#name?",
+    "#num!",
+    "#zahl!",
+    "#null!",
+    "–",
+    "—",
+];
+
+/// Whether a cell without blanks around it has no value.
+pub(crate) fn is_missing(cell: &[u8], more: &[String]) -> bool {
+    // All of them are short, and most cells are numbers.
+    let one_of = |names: &[&str]| {
+        cell.len() <= 12
+            && !cell[0].is_ascii_digit()
+            && names.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    matches!(cell, b"" | b"?" | b"-")
+        || one_of(&NONE)
+        || more.iter().any(|name| name.as_bytes() == cell)
 }
 
 /// The rows without NaN.

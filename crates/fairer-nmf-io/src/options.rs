@@ -3,7 +3,11 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
+use super::recipe::TableRecipe;
 use super::text::TextOptions;
+use super::written::Decimal;
 
 /// How to read an input; the default reads every column of a table as a feature.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +32,18 @@ pub struct ReadOptions {
     pub one_hot: Vec<String>,
     /// What to do with rows that have cells without a value.
     pub missing: Missing,
+    /// Texts that mean "no value", besides those that always do.
+    pub na_values: Vec<String>,
+    /// The decimal mark of a table; found from its cells if not given.
+    pub decimal: Option<Decimal>,
+    /// Columns of numbers to cut into ranges; those that are not one-hot encoded make groups.
+    pub bins: Vec<Bins>,
+    /// Count group labels that differ only in case or blanks as one.
+    pub merge_spellings: bool,
+    /// What to do with a value of a one-hot column that the model has not seen.
+    pub unseen: Unseen,
+    /// How the table behind a model was read; what the other options say goes first.
+    pub recipe: Option<TableRecipe>,
     /// Turn documents into TF-IDF features.
     pub text: Option<TextOptions>,
     /// The number type of a dense matrix.
@@ -36,8 +52,12 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// A text file with one feature name a line, for formats that carry no names.
     pub feature_names: Option<String>,
+    /// Turn a matrix around that has one sample a column.
+    pub transpose: bool,
     /// Take a first column without a name for the index that pandas writes, not for a feature.
     pub unnamed_index: bool,
+    /// The column that says what the rows are called; it is not a feature.
+    pub id: Option<String>,
     /// A model file and its features: the columns of a table must be these, in any order.
     pub known_features: Option<(String, Vec<String>)>,
 }
@@ -59,15 +79,19 @@ pub enum Format {
     MatrixMarket,
     /// Apache Parquet (cargo feature `parquet`).
     Parquet,
+    /// A sheet of Excel or LibreOffice (cargo feature `excel`).
+    Excel,
     /// A folder with one sub-folder of documents per group.
     Folder,
 }
 
 impl Format {
-    /// The format that a path's ending tells, looking behind `.gz` and `.zst`.
+    /// The format that a path's ending tells, looking behind `.gz` and `.zst`; a folder holds
+    /// documents, unless there is a matrix of cells in it.
     pub fn of(path: &str) -> Option<Format> {
         if Path::new(path).is_dir() {
-            return Some(Format::Folder);
+            let cells = super::tenx::Triple::of(path).is_some();
+            return Some(if cells { Format::MatrixMarket } else { Format::Folder });
         }
         let lower = path.to_lowercase();
         let plain = lower.strip_suffix(".gz").or(lower.strip_suffix(".zst")).unwrap_or(&lower);
@@ -79,14 +103,16 @@ impl Format {
             "npz" => Some(Format::Npz),
             "mtx" | "mm" => Some(Format::MatrixMarket),
             "parquet" | "pq" => Some(Format::Parquet),
+            "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Some(Format::Excel),
             _ => None,
         }
     }
 }
 
-/// Cells that are empty, `?`, `NA`, `N/A`, `NaN` or `null` have no value, and neither has NaN in a
-/// matrix. What then?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Cells that are empty, `?`, `-`, `NA`, `N/A`, `NaN`, `null`, `k.A.` or an error of Excel (`#NV`,
+/// `#N/A`, …) have no value, and neither has NaN in a matrix. What then?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// An error that names the first of them; for a matrix it comes from the library, which looks
     /// at every entry.
@@ -94,6 +120,69 @@ pub enum Missing {
     Error,
     /// Leave out their rows, and say so in a note.
     DropRows,
+}
+
+/// A value of a one-hot column that the model has not seen. What then?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unseen {
+    /// Zero in all columns of that variable, and say so in a note.
+    #[default]
+    Zero,
+    /// An error that names it.
+    Error,
+}
+
+/// A column of numbers that is cut into ranges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bins {
+    /// The column.
+    pub column: String,
+    /// Where it is cut.
+    pub cuts: Cuts,
+}
+
+/// Where a column is cut.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cuts {
+    /// At these numbers, rising; each belongs to the range above it.
+    At(Vec<f64>),
+    /// Into so many ranges of about as many rows.
+    Quantiles(usize),
+}
+
+impl Bins {
+    /// As a recipe keeps them.
+    pub(crate) fn of((column, cuts): &(String, Vec<f64>)) -> Self {
+        Self { column: column.clone(), cuts: Cuts::At(cuts.clone()) }
+    }
+}
+
+impl FromStr for Bins {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || "expected COLUMN=18,30,45,65 or COLUMN=quantiles:4".to_owned();
+        let (column, cuts) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let cuts = match cuts.trim().strip_prefix("quantiles:") {
+            Some(count) => {
+                let count = count.trim().parse().ok().filter(|count| (2..=100).contains(count));
+                Cuts::Quantiles(count.ok_or_else(|| "expected 2 to 100 quantiles".to_owned())?)
+            }
+            None => {
+                let cuts = cuts.split(',').map(|cut| cut.trim().parse::<f64>());
+                let cuts: Vec<f64> = cuts.collect::<Result<_, _>>().map_err(|_| wrong())?;
+                let rising = cuts.windows(2).all(|pair| pair[0] < pair[1]);
+                if !rising || !cuts.iter().all(|cut| cut.is_finite()) {
+                    return Err("the numbers must rise".to_owned());
+                }
+                Cuts::At(cuts)
+            }
+        };
+        match column.trim() {
+            "" => Err(wrong()),
+            column => Ok(Self { column: column.to_owned(), cuts }),
+        }
+    }
 }
 
 /// The number type of a dense matrix in memory.
@@ -151,6 +240,18 @@ mod tests {
         assert_eq!(Format::of("B.MTX"), Some(Format::MatrixMarket));
         assert_eq!(Format::of("x.jsonl.zst"), Some(Format::JsonLines));
         assert_eq!(Format::of("x.gz"), None);
+    }
+
+    #[test]
+    fn bins_are_numbers_that_rise_or_quantiles() {
+        let bins = |text: &str| text.parse::<Bins>();
+        let age = |cuts| Ok(Bins { column: "age".into(), cuts });
+        assert_eq!(bins("age=18, 30.5"), age(Cuts::At(vec![18.0, 30.5])));
+        assert_eq!(bins("age=quantiles:4"), age(Cuts::Quantiles(4)));
+        assert_eq!(bins("a=b=1").unwrap().column, "a=b");
+        for wrong in ["age", "age=", "=1", "age=2,1", "age=1,1", "age=quantiles:1", "age=x"] {
+            assert!(bins(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

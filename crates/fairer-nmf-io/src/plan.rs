@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::columns;
 use super::error::InputError;
-use super::options::{Missing, ReadOptions};
+use super::options::{Bins, Missing, ReadOptions, Unseen};
+use super::recipe::TableRecipe;
+use super::written::Decimal;
 
 /// Between the cells of the columns that make a group together.
 pub(crate) const GROUP_SEPARATOR: &str = " | ";
@@ -18,8 +20,30 @@ pub(crate) enum Role {
     Word(usize),
     /// A document, which may be empty: the n-th list of words.
     Document(usize),
+    /// Looked at, to be described.
+    Look,
     /// Not read.
     Unused,
+}
+
+/// How numbers are read that are not plain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Those that are the same with either decimal mark; the others are counted.
+    Open,
+    /// None: cells only tell which mark they have.
+    Looking,
+    /// With this mark.
+    Known(Decimal),
+}
+
+/// A column that becomes one 0/1 column a value.
+#[derive(Debug, Clone)]
+pub(crate) struct OneHot {
+    pub(crate) name: String,
+    pub(crate) list: usize,
+    /// The values of a model, where its recipe tells them.
+    pub(crate) known: Option<Vec<String>>,
 }
 
 /// The roles of all columns of a table.
@@ -29,6 +53,11 @@ pub(crate) struct Plan {
     pub(crate) names: Vec<String>,
     pub(crate) roles: Vec<Role>,
     pub(crate) missing: Missing,
+    pub(crate) na_values: Vec<String>,
+    pub(crate) reading: Reading,
+    /// The decimal mark of a model's table, where the cells do not tell.
+    pub(crate) usual: Option<Decimal>,
+    pub(crate) unseen: Unseen,
     /// How many columns are numbers, and how many lists of words there are.
     pub(crate) numbers: usize,
     pub(crate) words: usize,
@@ -36,10 +65,16 @@ pub(crate) struct Plan {
     pub(crate) groups: Vec<usize>,
     /// Families of groups, with their lists.
     pub(crate) families: Vec<(String, usize)>,
-    /// Columns to be one-hot encoded, with their lists.
-    pub(crate) one_hot: Vec<(String, usize)>,
     /// The list of the rows' weights.
     pub(crate) weights: Option<usize>,
+    /// Lists of words that are cut into ranges.
+    pub(crate) bins: Vec<(Bins, usize)>,
+    /// Columns to be one-hot encoded.
+    pub(crate) one_hot: Vec<OneHot>,
+    /// The column of what the rows are called, and its list.
+    pub(crate) id: Option<(String, usize)>,
+    /// How other tables become the same features: what is known before parsing.
+    pub(crate) recipe: TableRecipe,
     /// The list of documents.
     pub(crate) document: Option<usize>,
     /// The list of what a first column without a name holds, where that is an index.
@@ -55,35 +90,54 @@ impl Plan {
         options: &ReadOptions,
     ) -> Result<Plan, InputError> {
         let has_index = options.unnamed_index && names.first().is_some_and(String::is_empty);
-        let mut plan = Plan::unused(path, names, options.missing)?;
+        let mut plan = Plan::unused(path, names, options)?;
         let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
         if has_index {
             claimed[0] = Some("the index");
             // Any text will do, also none.
             plan.index = Some(plan.add_words(0, Role::Document));
         }
-        for name in &columns::resolve(&options.group_by, &plan.names) {
+        let wishes = Wishes::of(options, &plan.names);
+        for name in &wishes.group_by {
             let column = plan.claim(name, "--group-by", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.groups.push(list);
         }
-        for name in &columns::resolve(&options.group_by_each, &plan.names) {
+        for name in &wishes.group_by_each {
             let column = plan.claim(name, "--group-by-each", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
             plan.families.push((name.clone(), list));
         }
         // A name that is no column may still be a file.
-        let weights = options.weights.as_ref();
+        let weights = wishes.weights.as_ref();
         if let Some(name) =
             weights.filter(|name| plan.names.contains(name) || !crate::labels::is_file(name))
         {
             let column = plan.claim(name, "--weights", &mut claimed)?;
             plan.weights = Some(plan.add_words(column, Role::Word));
         }
-        for name in &columns::resolve(&options.one_hot, &plan.names) {
+        for name in &wishes.one_hot {
             let column = plan.claim(name, "--one-hot", &mut claimed)?;
             let list = plan.add_words(column, Role::Word);
-            plan.one_hot.push((name.clone(), list));
+            let known = wishes.values_of(name).cloned();
+            plan.one_hot.push(OneHot { name: name.clone(), list, known });
+        }
+        for bins in &wishes.bins {
+            let column = plan.position(&bins.column, "--bins")?;
+            if let Role::Word(list) = plan.roles[column] {
+                plan.bins.push((bins.clone(), list));
+            }
+        }
+        if let Some(name) = &options.id {
+            let column = plan.position(name, "--id")?;
+            let list = match plan.roles[column] {
+                Role::Word(list) => list,
+                _ => {
+                    plan.claim(name, "--id", &mut claimed)?;
+                    plan.add_words(column, Role::Document)
+                }
+            };
+            plan.id = Some((name.clone(), list));
         }
         if let Some(text) = &options.text {
             let Some(name) = &text.column else {
@@ -101,17 +155,21 @@ impl Plan {
             let column = plan.claim(name, "--text", &mut claimed)?;
             plan.document = Some(plan.add_words(column, Role::Document));
         }
-        for name in &columns::resolve(&options.drop, &plan.names) {
+        for name in &wishes.drop {
             let column = plan.position(name, "--drop")?;
-            // A column of groups or weights is no feature anyway, so dropping it too changes nothing.
-            if !matches!(claimed[column], Some("--group-by" | "--group-by-each" | "--weights")) {
+            // Such a column is no feature anyway, so dropping it too changes nothing.
+            const NO_FEATURES: [&str; 5] =
+                ["--group-by", "--group-by-each", "--weights", "--id", "--drop"];
+            if !claimed[column].is_some_and(|option| NO_FEATURES.contains(&option)) {
                 plan.claim(name, "--drop", &mut claimed)?;
             }
         }
         let free = (0..claimed.len()).filter(|&column| claimed[column].is_none());
         let free: Vec<usize> = free.collect();
         if plan.document.is_some() {
-            plan.note_ignored(&free);
+            if options.recipe.is_none() {
+                plan.note_ignored(&free);
+            }
         } else {
             if let Some((model, known)) = &options.known_features {
                 plan.check_features(&free, model, known)?;
@@ -124,6 +182,27 @@ impl Plan {
                 return Err(InputError::NoFeatures { path: path.into() });
             }
         }
+        plan.recipe = TableRecipe {
+            drop: wishes.drop,
+            group_by: wishes.group_by,
+            group_by_each: wishes.group_by_each,
+            weights: wishes.weights.filter(|_| plan.weights.is_some()),
+            missing: plan.missing,
+            na_values: plan.na_values.clone(),
+            merge_spellings: options.merge_spellings,
+            ..TableRecipe::default()
+        };
+        Ok(plan)
+    }
+
+    /// Looks at every column, to describe it.
+    pub(crate) fn look(
+        path: &str,
+        names: Vec<String>,
+        options: &ReadOptions,
+    ) -> Result<Plan, InputError> {
+        let mut plan = Plan::unused(path, names, options)?;
+        plan.roles.fill(Role::Look);
         Ok(plan)
     }
 
@@ -134,13 +213,17 @@ impl Plan {
         column: &str,
         option: &'static str,
     ) -> Result<Plan, InputError> {
-        let mut plan = Plan::unused(path, names, Missing::Error)?;
+        let mut plan = Plan::unused(path, names, &ReadOptions::default())?;
         let column = plan.position(column, option)?;
         plan.add_words(column, Role::Word);
         Ok(plan)
     }
 
-    fn unused(path: &str, mut names: Vec<String>, missing: Missing) -> Result<Plan, InputError> {
+    fn unused(
+        path: &str,
+        mut names: Vec<String>,
+        options: &ReadOptions,
+    ) -> Result<Plan, InputError> {
         let mut notes = Vec::new();
         for (column, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
             *name = format!("column_{}", column + 1);
@@ -157,17 +240,33 @@ impl Plan {
             path: path.into(),
             roles: vec![Role::Unused; names.len()],
             names,
-            missing,
+            missing: options.missing,
+            na_values: Wishes::na_values(options),
+            reading: options.decimal.map_or(Reading::Open, Reading::Known),
+            usual: options.recipe.as_ref().and_then(|recipe| recipe.decimal),
+            unseen: options.unseen,
             numbers: 0,
             words: 0,
             groups: Vec::new(),
             families: Vec::new(),
-            one_hot: Vec::new(),
             weights: None,
+            bins: Vec::new(),
+            one_hot: Vec::new(),
+            id: None,
+            recipe: TableRecipe::default(),
             document: None,
             index: None,
             notes,
         })
+    }
+
+    /// Lists that are kept of rows, too, that are left out: who they are, and of which group.
+    pub(crate) fn lists_of_all_rows(&self) -> impl Iterator<Item = usize> {
+        let id = self.id.as_ref().map(|(_, list)| *list);
+        let of_family = |list: &usize| self.families.iter().any(|(_, of)| of == list);
+        let id = id.filter(|list| !self.groups.contains(list) && !of_family(list));
+        let families = self.families.iter().map(|(_, list)| *list);
+        self.groups.iter().copied().chain(families).chain(id)
     }
 
     fn position(&self, name: &str, option: &'static str) -> Result<usize, InputError> {
@@ -212,7 +311,7 @@ impl Plan {
         let wanted: HashSet<&str> = known.iter().map(String::as_str).collect();
         let made = |name: &str| {
             let value = |column: &String| name.strip_prefix(column.as_str());
-            self.one_hot.iter().any(|(c, _)| value(c).is_some_and(|v| v.starts_with('=')))
+            self.one_hot.iter().any(|c| value(&c.name).is_some_and(|v| v.starts_with('=')))
         };
         let unknown = free.iter().map(|&c| &self.names[c]).filter(|n| !wanted.contains(n.as_str()));
         let missing = known.iter().filter(|n| !found.contains(n.as_str()) && !made(n));
@@ -236,5 +335,79 @@ impl Plan {
             "with --text the features are the terms; not used: {}",
             names.join(", ")
         ));
+    }
+}
+
+/// What the options ask of the columns, and a model's recipe where they are silent.
+struct Wishes<'a> {
+    group_by: Vec<String>,
+    group_by_each: Vec<String>,
+    weights: Option<String>,
+    one_hot: Vec<String>,
+    bins: Vec<Bins>,
+    drop: Vec<String>,
+    recipe: Option<&'a TableRecipe>,
+}
+
+impl<'a> Wishes<'a> {
+    fn of(options: &'a ReadOptions, header: &[String]) -> Self {
+        let recipe = options.recipe.as_ref();
+        let there = |names: &[String]| -> Vec<String> {
+            names.iter().filter(|name| header.contains(name)).cloned().collect()
+        };
+        let mut group_by = columns::resolve(&options.group_by, header);
+        let mut group_by_each = columns::resolve(&options.group_by_each, header);
+        let mut weights = options.weights.clone();
+        let mut one_hot = columns::resolve(&options.one_hot, header);
+        let mut drop = columns::resolve(&options.drop, header);
+        let mut bins = options.bins.clone();
+        if let Some(recipe) = recipe {
+            if group_by.is_empty() && group_by_each.is_empty() && options.groups.is_none() {
+                group_by = there(&recipe.group_by);
+                group_by_each = there(&recipe.group_by_each);
+            }
+            weights = weights.or_else(|| there(recipe.weights.as_slice()).pop());
+            let more = recipe.one_hot.iter().map(|(name, _)| name);
+            one_hot
+                .extend(more.filter(|name| !one_hot.contains(name)).cloned().collect::<Vec<_>>());
+            let asked = |column: &String| bins.iter().any(|bins| bins.column == *column);
+            let more = recipe.bins.iter().filter(|(column, _)| !asked(column));
+            let more: Vec<Bins> = more.map(Bins::of).collect();
+            bins.extend(
+                more.into_iter()
+                    .filter(|b| group_by.contains(&b.column) || one_hot.contains(&b.column)),
+            );
+            // What makes no features may be there or not.
+            let not_features = [&recipe.drop[..], &recipe.group_by, &recipe.group_by_each];
+            let not_features = [not_features.concat(), recipe.weights.iter().cloned().collect()];
+            let used = |name: &String| {
+                let lists = [&group_by, &group_by_each, &drop];
+                lists.iter().any(|names| names.contains(name)) || weights.as_ref() == Some(name)
+            };
+            let more: Vec<String> =
+                there(&not_features.concat()).into_iter().filter(|name| !used(name)).collect();
+            drop.extend(more);
+        }
+        for bins in &bins {
+            let column = &bins.column;
+            let named = [&group_by, &group_by_each, &one_hot].iter().any(|n| n.contains(column));
+            if !named {
+                group_by.push(column.clone());
+            }
+        }
+        Self { group_by, group_by_each, weights, one_hot, bins, drop, recipe }
+    }
+
+    /// The values that the model knows of a one-hot column.
+    fn values_of(&self, name: &str) -> Option<&Vec<String>> {
+        let known = self.recipe?.one_hot.iter().find(|(column, _)| column == name)?;
+        Some(&known.1)
+    }
+
+    fn na_values(options: &ReadOptions) -> Vec<String> {
+        let mut values = options.na_values.clone();
+        let more = options.recipe.iter().flat_map(|recipe| &recipe.na_values);
+        values.extend(more.cloned());
+        values
     }
 }

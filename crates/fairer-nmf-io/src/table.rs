@@ -3,22 +3,26 @@
 //! A format calls [`Sink`] for every cell; nothing here knows how a format is parsed.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use fast_float2::FastFloat;
 use ndarray::Array2;
 
+use super::categories;
+use super::columns::typed;
 use super::dataset::{Dataset, Origin, RowOrigin};
-use super::error::{CellPlace, InputError};
+use super::error::InputError;
+use super::issues::Issues;
 use super::labels;
+use super::look::{Column, Look};
 use super::matrix::{DenseMatrix, Matrix};
 use super::missing;
-use super::options::Missing;
+use super::options::{Missing, Unseen};
 use super::places::Places;
-use super::plan::{GROUP_SEPARATOR, Plan, Role};
+use super::plan::{Plan, Reading, Role};
+use super::profile::Profile;
 use super::text::{self, TextOptions};
-
-/// How many missing cells an error names.
-const NAMED_CELLS: usize = 5;
+use super::written::{self, Decimal, Evidence, Tells};
 
 /// The number type of a table's matrix.
 pub(crate) trait Number: FastFloat + Copy + Default + PartialEq + Send + Sync {
@@ -65,37 +69,20 @@ pub(crate) struct Part {
     pub(crate) records: usize,
     pub(crate) places: Places,
     pub(crate) words: Vec<Vec<String>>,
-    issues: Issues,
-}
-
-#[derive(Debug, Default)]
-struct Issues {
-    missing: usize,
-    first_missing: Vec<(u64, usize)>,
-    /// Per column: how many cells were missing.
-    missing_in: Vec<usize>,
-    /// Per column: texts where a number was expected.
-    texts_in: Vec<Option<Texts>>,
-    ragged: Option<(u64, usize)>,
-    dropped: usize,
-}
-
-#[derive(Debug, Clone)]
-struct Texts {
-    count: usize,
-    line: u64,
-    value: String,
+    /// The words of rows that were left out, of the lists that matter for them too.
+    lost: Vec<Vec<String>>,
+    profiles: Vec<Profile>,
+    pub(crate) issues: Issues,
 }
 
 impl<'a, T: Number> Sink<'a, T> {
     pub(crate) fn new(plan: &'a Plan, out: &'a mut [T]) -> Self {
+        let looked_at = plan.roles.contains(&Role::Look);
         let part = Part {
             words: vec![Vec::new(); plan.words],
-            issues: Issues {
-                missing_in: vec![0; plan.names.len()],
-                texts_in: vec![None; plan.names.len()],
-                ..Issues::default()
-            },
+            lost: vec![Vec::new(); plan.words],
+            profiles: vec![Profile::default(); if looked_at { plan.names.len() } else { 0 }],
+            issues: Issues::new(plan.names.len()),
             ..Part::default()
         };
         Sink { plan, out, incomplete: false, part }
@@ -104,7 +91,9 @@ impl<'a, T: Number> Sink<'a, T> {
     /// A number for feature `slot` (of [`Role::Number`]) of the current row.
     #[inline]
     pub(crate) fn feature(&mut self, slot: usize, value: T) {
-        self.out[self.part.rows * self.plan.numbers + slot] = value;
+        if self.plan.reading != Reading::Looking {
+            self.out[self.part.rows * self.plan.numbers + slot] = value;
+        }
     }
 
     /// A cell as text, whatever its column is for.
@@ -113,12 +102,42 @@ impl<'a, T: Number> Sink<'a, T> {
         match self.plan.roles[column] {
             Role::Unused => {}
             Role::Document(list) => self.part.words[list].push(text::decode(cell)),
-            _ if is_missing(trimmed) => self.missing(column, line),
+            _ if missing::is_missing(trimmed, &self.plan.na_values) => self.missing(column, line),
             Role::Word(list) => self.part.words[list].push(text::decode(trimmed)),
-            Role::Number(slot) => match fast_float2::parse::<T, _>(trimmed) {
-                Ok(value) => self.feature(slot, value),
-                Err(_) => self.not_a_number(column, trimmed, line),
-            },
+            Role::Look => {
+                let cell = decoded(trimmed);
+                self.part.issues.evidence.add(&cell, column, line);
+                self.part.profiles[column].add(&cell);
+            }
+            Role::Number(slot) => self.number(column, slot, trimmed, line),
+        }
+    }
+
+    fn number(&mut self, column: usize, slot: usize, cell: &[u8], line: u64) {
+        let issues = &mut self.part.issues;
+        let reading = self.plan.reading;
+        if reading == Reading::Looking {
+            return issues.evidence.add(&decoded(cell), column, line);
+        }
+        if reading != Reading::Known(Decimal::Comma)
+            && let Ok(value) = fast_float2::parse::<T, _>(cell)
+        {
+            return self.feature(slot, value);
+        }
+        let cell = decoded(cell);
+        let decimal = match reading {
+            Reading::Known(decimal) => decimal,
+            _ => Decimal::Point,
+        };
+        if reading == Reading::Open && written::tells(&cell) != Tells::Nothing {
+            issues.open_numbers += 1;
+        }
+        match written::parse(&cell, decimal) {
+            Some(number) => {
+                issues.unit(column, number.unit);
+                self.feature(slot, T::of(number.value));
+            }
+            None => issues.not_a_number(column, &cell, line),
         }
     }
 
@@ -126,26 +145,12 @@ impl<'a, T: Number> Sink<'a, T> {
     pub(crate) fn missing(&mut self, column: usize, line: u64) {
         match self.plan.roles[column] {
             Role::Unused => return,
+            Role::Look => return self.part.profiles[column].missing(),
             Role::Number(_) => {}
             Role::Word(list) | Role::Document(list) => self.part.words[list].push(String::new()),
         }
         self.incomplete = true;
-        let issues = &mut self.part.issues;
-        issues.missing += 1;
-        issues.missing_in[column] += 1;
-        if issues.first_missing.len() < NAMED_CELLS {
-            issues.first_missing.push((line, column));
-        }
-    }
-
-    fn not_a_number(&mut self, column: usize, cell: &[u8], line: u64) {
-        match &mut self.part.issues.texts_in[column] {
-            Some(texts) => texts.count += 1,
-            none => {
-                let value = text::decode(cell).chars().take(40).collect();
-                *none = Some(Texts { count: 1, line, value });
-            }
-        }
+        self.part.issues.missing(column, line);
     }
 
     /// The row is complete.
@@ -153,6 +158,9 @@ impl<'a, T: Number> Sink<'a, T> {
         let part = &mut self.part;
         if self.incomplete && self.plan.missing == Missing::DropRows {
             part.issues.dropped += 1;
+            for list in self.plan.lists_of_all_rows() {
+                part.lost[list].extend(part.words[list].pop());
+            }
             for words in &mut part.words {
                 words.truncate(part.rows);
             }
@@ -166,7 +174,7 @@ impl<'a, T: Number> Sink<'a, T> {
 
     /// The row has the wrong number of cells; nothing after it makes sense.
     pub(crate) fn ragged(&mut self, line: u64, found: usize) {
-        self.part.issues.ragged.get_or_insert((line, found));
+        self.part.issues.ragged(line, found);
     }
 
     pub(crate) fn finish(self) -> Part {
@@ -174,10 +182,8 @@ impl<'a, T: Number> Sink<'a, T> {
     }
 }
 
-/// `?`, nothing, and the usual abbreviations in any case.
-fn is_missing(cell: &[u8]) -> bool {
-    let names: [&[u8]; 5] = [b"na", b"n/a", b"nan", b"-nan", b"null"];
-    matches!(cell, b"" | b"?") || names.iter().any(|name| cell.eq_ignore_ascii_case(name))
+fn decoded(cell: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(cell).map_or_else(|_| Cow::Owned(text::decode(cell)), Cow::Borrowed)
 }
 
 impl Part {
@@ -189,81 +195,69 @@ impl Part {
         for (words, more) in self.words.iter_mut().zip(later.words) {
             words.extend(more);
         }
+        for (lost, more) in self.lost.iter_mut().zip(later.lost) {
+            lost.extend(more);
+        }
+        for (profile, more) in self.profiles.iter_mut().zip(later.profiles) {
+            profile.append(more);
+        }
         self.issues.append(later.issues, lines);
     }
 }
 
-impl Issues {
-    fn append(&mut self, later: Issues, lines: u64) {
-        self.missing += later.missing;
-        self.dropped += later.dropped;
-        let room = NAMED_CELLS - self.first_missing.len();
-        let more = later.first_missing.into_iter().take(room);
-        self.first_missing.extend(more.map(|(line, column)| (line + lines, column)));
-        for (count, more) in self.missing_in.iter_mut().zip(later.missing_in) {
-            *count += more;
-        }
-        for (texts, more) in self.texts_in.iter_mut().zip(later.texts_in) {
-            match (texts, more) {
-                (Some(texts), Some(more)) => texts.count += more.count,
-                (texts @ None, Some(more)) => {
-                    let line = more.line + lines;
-                    *texts = Some(Texts { line, ..more });
-                }
-                (_, None) => {}
-            }
-        }
-        if self.ragged.is_none() {
-            self.ragged = later.ragged.map(|(line, found)| (line + lines, found));
+/// Passes over a table until its decimal mark is known: over plain numbers there is one pass, and
+/// where German tables are likely (semicolons between cells) a look comes first.
+pub(crate) fn settled<T: Number>(
+    mut plan: Plan,
+    semicolons: bool,
+    pass: impl Fn(&Plan) -> Result<(Vec<T>, Part), InputError>,
+) -> Result<Table<T>, InputError> {
+    if plan.roles.contains(&Role::Look) {
+        // Whoever only looks takes the cells as they come, up to where they make no sense.
+        let (numbers, part) = pass(&plan)?;
+        return Ok(Table { plan, numbers, part });
+    }
+    if plan.reading == Reading::Open && !semicolons {
+        let (numbers, part) = pass(&plan)?;
+        if part.issues.open_numbers == 0 {
+            return Table::new(plan, numbers, part);
         }
     }
+    if plan.reading == Reading::Open {
+        plan.reading = Reading::Looking;
+        let (_, part) = pass(&plan)?;
+        part.issues.check_shape(&plan)?;
+        let decimal = decide(&part.issues.evidence, &plan, semicolons)?;
+        if decimal == Decimal::Comma {
+            plan.notes.push(format!("{} writes numbers with a decimal comma", plan.path));
+        }
+        plan.reading = Reading::Known(decimal);
+    }
+    let (numbers, part) = pass(&plan)?;
+    Table::new(plan, numbers, part)
+}
 
-    fn check(&self, plan: &Plan, records: usize) -> Result<(), InputError> {
-        let path = || plan.path.clone();
-        if let Some((line, found)) = self.ragged {
-            return Err(InputError::RaggedRow {
-                path: path(),
-                line,
-                found,
-                expected: plan.names.len(),
-            });
+/// The decimal mark that the cells of a table tell.
+fn decide(evidence: &Evidence, plan: &Plan, semicolons: bool) -> Result<Decimal, InputError> {
+    let place = |(line, column, cell): &written::Seen| {
+        format!("line {line} of `{}` holds `{cell}`", plan.names[*column])
+    };
+    let asked = |what: String| InputError::WhichDecimal { path: plan.path.clone(), what };
+    match evidence {
+        Evidence { point: Some(point), comma: Some(comma), .. } => {
+            Err(asked(format!("{} and {}", place(comma), place(point))))
         }
-        let texts = || {
-            let texts = self.texts_in.iter().enumerate();
-            texts.filter_map(|(column, texts)| Some((column, texts.as_ref()?)))
-        };
-        // A column is not numeric if at least half of its values are texts.
-        let mut wordy =
-            texts().filter(|(c, texts)| 2 * texts.count >= records - self.missing_in[*c]);
-        if let Some((first, texts)) = wordy.next() {
-            let columns = std::iter::once(first).chain(wordy.map(|(column, _)| column));
-            return Err(InputError::NonNumericColumns {
-                path: path(),
-                columns: columns.map(|column| plan.names[column].clone()).collect(),
-                line: texts.line,
-                value: texts.value.clone(),
-            });
-        }
-        if let Some((column, texts)) = texts().min_by_key(|(_, texts)| texts.line) {
-            return Err(InputError::TextCell {
-                path: path(),
-                line: texts.line,
-                column: plan.names[column].clone(),
-                value: texts.value.clone(),
-            });
-        }
-        if self.missing > 0 && plan.missing == Missing::Error {
-            let cells = self
-                .first_missing
-                .iter()
-                .map(|&(line, column)| CellPlace { line, column: plan.names[column].clone() });
-            return Err(InputError::MissingCells {
-                path: path(),
-                count: self.missing,
-                cells: cells.collect(),
-            });
-        }
-        Ok(())
+        Evidence { comma: Some(_), .. } => Ok(Decimal::Comma),
+        Evidence { point: Some(_), .. } => Ok(Decimal::Point),
+        Evidence { open_comma, open_point, .. } => match (open_comma, open_point, plan.usual) {
+            (None, None, _) => Ok(Decimal::Point),
+            (_, _, Some(usual)) => Ok(usual),
+            // A plain number, and nothing speaks against it.
+            (None, Some(_), None) if !semicolons => Ok(Decimal::Point),
+            (Some(seen), _, None) | (None, Some(seen), None) => {
+                Err(asked(format!("{}, which may be thousands or a fraction", place(seen))))
+            }
+        },
     }
 }
 
@@ -295,26 +289,70 @@ impl<T: Number> Table<T> {
         self.part.words.pop().unwrap_or_default()
     }
 
+    /// What a table that was looked at holds ([`Plan::look`]).
+    pub(crate) fn into_look(self) -> Look {
+        let Table { plan, part, .. } = self;
+        let evidence = &part.issues.evidence;
+        let decimal = match plan.reading {
+            Reading::Known(decimal) => Some(decimal),
+            _ if evidence.comma.is_some() && evidence.point.is_none() => Some(Decimal::Comma),
+            _ if evidence.point.is_some() => Some(Decimal::Point),
+            _ => None,
+        };
+        let of = |(name, profile): (&String, &Profile)| {
+            Column::of(name, profile, decimal.unwrap_or(Decimal::Point))
+        };
+        let columns = plan.names.iter().zip(&part.profiles).map(of).collect();
+        Look { rows: part.records, columns, decimal }
+    }
+
     /// The matrix, the names and the groups. Formats without lines say `lines: false`.
     pub(crate) fn into_dataset(
         self,
         options: Option<&TextOptions>,
         lines: bool,
     ) -> Result<Dataset, InputError> {
-        let Table { plan, numbers, mut part } = self;
-        let labels = (!plan.groups.is_empty()).then(|| group_labels(&plan, &part));
+        let Table { mut plan, numbers, mut part } = self;
+        let decimal = match plan.reading {
+            Reading::Known(decimal) => decimal,
+            _ => Decimal::Point,
+        };
+        plan.recipe.decimal = (decimal == Decimal::Comma).then_some(decimal);
+        for (bins, list) in &plan.bins {
+            let (words, lost) = (&mut part.words[*list], &mut part.lost[*list]);
+            let cuts = categories::cut(bins, decimal, words, lost)?;
+            plan.recipe.bins.push((bins.column.clone(), cuts));
+        }
+        let mut notes = plan.notes.clone();
+        if plan.recipe.merge_spellings {
+            // Column by column: `w | 18` and `W | 30` are different groups of the same spelling.
+            let families = plan.families.iter().map(|(_, list)| *list);
+            for list in plan.groups.iter().copied().chain(families) {
+                let (words, lost) = (&mut part.words[list], &mut part.lost[list]);
+                notes.extend(categories::merge_spellings(words, lost));
+            }
+        }
+        let labels = (!plan.groups.is_empty()).then(|| group_labels(&plan, &part.words, part.rows));
+        let lost =
+            (!plan.groups.is_empty()).then(|| group_labels(&plan, &part.lost, part.issues.dropped));
         let weights = plan.weights.map(|list| {
             let line = |row: usize| part.places.find(row).map_or(0, |(_, line)| line);
             let words = part.words[list].iter().enumerate();
-            words.map(|(row, word)| labels::weight(word, &plan.path, line(row))).collect()
+            let weight = |(row, word): (usize, &String)| {
+                let plain = written::parse(word, decimal).map(|number| number.value.to_string());
+                labels::weight(plain.as_deref().unwrap_or(word), &plan.path, line(row))
+            };
+            words.map(weight).collect()
         });
         let weights = weights.transpose()?;
-        let family = |(name, list): &(String, usize)| (name.clone(), part.words[*list].clone());
-        let families = plan.families.iter().map(family).collect();
-        let mut notes = plan.notes.clone();
-        if part.issues.dropped > 0 {
-            notes.push(missing::left_out(part.issues.dropped, part.records));
-        }
+        let of_families = |words: &[Vec<String>]| -> Vec<(String, Vec<String>)> {
+            let family = |(name, list): &(String, usize)| (name.clone(), words[*list].clone());
+            plan.families.iter().map(family).collect()
+        };
+        let (families, lost_families) = (of_families(&part.words), of_families(&part.lost));
+        notes.extend(part.issues.mixed_units(&plan, part.records));
+        let ids =
+            (plan.id.as_ref()).map(|(name, list)| (name.clone(), in_file_order(&part, *list)));
         let (matrix, features, recipe) = match (plan.document, options) {
             (Some(list), Some(options)) => {
                 let documents = std::mem::take(&mut part.words[list]);
@@ -323,55 +361,64 @@ impl<T: Number> Table<T> {
                 (Matrix::Sparse(made.matrix), made.terms, Some(made.recipe))
             }
             _ => {
-                let (array, features) = dense(&plan, numbers, &part);
+                let (array, features) = dense(&mut plan, numbers, &part, &mut notes)?;
                 (Matrix::Dense(T::dense(array)), features, None)
             }
         };
         let index = plan.index.map(|list| std::mem::take(&mut part.words[list]));
-        let one_hot = plan.one_hot.into_iter().map(|(name, _)| name).collect();
+        let one_hot = plan.one_hot.into_iter().map(|one_hot| one_hot.name).collect();
+        let rows_left_out = part.issues.dropped;
         let Part { places, records, .. } = part;
         let rows = match lines {
             true => RowOrigin::Lines { places, records },
             false => RowOrigin::Records { places, records },
         };
-        let path = plan.path;
-        let origin = Origin { path, rows };
+        let origin = Origin { path: plan.path, rows };
         Ok(Dataset {
-            matrix,
             features,
             labels,
             families,
             weights,
             notes,
             recipe,
+            table: Some(plan.recipe),
+            ids,
+            rows_left_out,
+            lost_labels: lost.unwrap_or_default(),
+            lost_families,
             one_hot,
             index,
-            origin,
+            ..Dataset::bare(matrix, origin)
         })
     }
 }
 
-fn group_labels(plan: &Plan, part: &Part) -> Vec<String> {
+fn group_labels(plan: &Plan, words: &[Vec<String>], rows: usize) -> Vec<String> {
     if let [only] = plan.groups[..] {
-        return part.words[only].clone();
+        return words[only].clone();
     }
-    let label = |row: usize| {
-        let cells = plan.groups.iter().map(|&g| name_in_combination(&part.words[g][row]));
-        cells.collect::<Vec<_>>().join(GROUP_SEPARATOR)
-    };
-    (0..part.rows).map(label).collect()
+    let label = |row: usize| categories::combined(plan.groups.iter().map(|&g| &words[g][row]));
+    (0..rows).map(label).collect()
 }
 
-/// In quotes where the cell holds a bar, so that no two combinations have the same name.
-fn name_in_combination(cell: &str) -> Cow<'_, str> {
-    match cell.contains('|') || cell.starts_with('"') {
-        true => Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))),
-        false => Cow::Borrowed(cell),
+/// The words of a list for every record, those of rows that were left out in their places.
+fn in_file_order(part: &Part, list: usize) -> Vec<String> {
+    let mut all = vec![None; part.records];
+    for (row, word) in part.words[list].iter().enumerate() {
+        let record = part.places.find(row).map_or(row, |(record, _)| record);
+        all[record] = Some(word.clone());
     }
+    let mut lost = part.lost[list].iter();
+    all.into_iter().map(|word| word.or_else(|| lost.next().cloned()).unwrap_or_default()).collect()
 }
 
 /// The numeric columns in file order, then the one-hot columns in the order they were asked for.
-fn dense<T: Number>(plan: &Plan, numbers: Vec<T>, part: &Part) -> (Array2<T>, Vec<String>) {
+fn dense<T: Number>(
+    plan: &mut Plan,
+    numbers: Vec<T>,
+    part: &Part,
+    notes: &mut Vec<String>,
+) -> Result<(Array2<T>, Vec<String>), InputError> {
     let is_feature = |role: &Role| matches!(role, Role::Number(_));
     let columns = plan.names.iter().zip(&plan.roles);
     let mut features: Vec<String> =
@@ -379,26 +426,73 @@ fn dense<T: Number>(plan: &Plan, numbers: Vec<T>, part: &Part) -> (Array2<T>, Ve
     let array = Array2::from_shape_vec((part.rows, plan.numbers), numbers)
         .expect("Table::new cut the numbers to rows × columns");
     if plan.one_hot.is_empty() {
-        return (array, features);
+        return Ok((array, features));
     }
     let mut first = Vec::new();
     let mut categories = Vec::new();
-    for (name, list) in &plan.one_hot {
-        let mut values: Vec<&String> = part.words[*list].iter().collect();
-        values.sort();
-        values.dedup();
+    for one_hot in &plan.one_hot {
+        let values: Vec<String> = match &one_hot.known {
+            Some(known) => known.clone(),
+            None => {
+                let mut values = part.words[one_hot.list].clone();
+                values.sort();
+                values.dedup();
+                values
+            }
+        };
         first.push(features.len());
-        features.extend(values.iter().map(|value| format!("{name}={value}")));
+        features.extend(values.iter().map(|value| format!("{}={value}", one_hot.name)));
         categories.push(values);
     }
     let mut wide = Array2::from_elem((part.rows, features.len()), T::default());
     wide.slice_mut(ndarray::s![.., ..plan.numbers]).assign(&array);
-    for ((first, values), (_, list)) in first.iter().zip(&categories).zip(&plan.one_hot) {
-        for (row, word) in part.words[*list].iter().enumerate() {
-            if let Ok(value) = values.binary_search(&word) {
-                wide[[row, first + value]] = T::ONE;
+    for ((first, values), one_hot) in first.iter().zip(&categories).zip(&plan.one_hot) {
+        let place: BTreeMap<&String, usize> = values.iter().zip(0..).collect();
+        let mut unseen: BTreeMap<&String, usize> = BTreeMap::new();
+        for (row, word) in part.words[one_hot.list].iter().enumerate() {
+            match place.get(word) {
+                Some(value) => wide[[row, first + value]] = T::ONE,
+                None => *unseen.entry(word).or_default() += 1,
             }
         }
+        if !unseen.is_empty() {
+            notes.push(about_unseen(plan, &one_hot.name, &unseen)?);
+        }
     }
-    (wide, features)
+    let kept = plan.one_hot.iter().zip(categories);
+    plan.recipe.one_hot = kept.map(|(one_hot, values)| (one_hot.name.clone(), values)).collect();
+    Ok((wide, features))
+}
+
+/// Values that the model does not know: a note, or the error that was asked for.
+fn about_unseen(
+    plan: &Plan,
+    column: &str,
+    unseen: &BTreeMap<&String, usize>,
+) -> Result<String, InputError> {
+    const NAMED: usize = 5;
+    let rows: usize = unseen.values().sum();
+    let mut named: Vec<String> =
+        unseen.keys().take(NAMED).map(|value| format!("`{value}`")).collect();
+    if unseen.len() > NAMED {
+        named.push(format!("{} more", unseen.len() - NAMED));
+    }
+    let what = format!(
+        "column `{column}` of {} has values that the model has not seen: {}, in {rows} {}",
+        plan.path,
+        named.join(", "),
+        if rows == 1 { "row" } else { "rows" }
+    );
+    match plan.unseen {
+        Unseen::Zero => {
+            Ok(format!("{what}: they count as none of its values (`--unseen error` refuses them)"))
+        }
+        Unseen::Error => Err(InputError::BadOption {
+            option: "--unseen error",
+            what: format!(
+                "{what}; mend them, or leave the column out of the model with `{}` when it is fitted",
+                typed("--drop", &[column.to_owned()])
+            ),
+        }),
+    }
 }

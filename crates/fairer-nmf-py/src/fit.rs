@@ -5,6 +5,7 @@ use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, groupe
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
+use fairer_nmf::rank::{self, RankOptions};
 use fairer_nmf::{
     Baseline, Element, Init, Method, Observer, Parameters, Stopping, Update, baseline::Estimate,
     baseline::GroupBaseline, fit::Start, fit::StartWeights, fit::Ties,
@@ -197,6 +198,33 @@ fn fit_view<T: Element>(
         }
         None => fairer_nmf::fit(&data, parameters, observer),
     }
+}
+
+/// The rank that bi-cross-validation chooses, as JSON. No group is below it.
+#[pyfunction]
+#[pyo3(signature = (x, groups, normalize, seed, threads, listener=None))]
+pub fn choose_rank<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: GivenGroups<'py>,
+    normalize: bool,
+    seed: u64,
+    threads: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let groups = Groups::of(groups);
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |observer: &Observer<'_>| {
+            let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
+            let smallest = data.groups().iter().map(|g| g.rows.len()).min().unwrap_or(1);
+            let mut options = RankOptions { seed, ..RankOptions::default() };
+            options.at_most = options.at_most.min(smallest);
+            rank::choose(&data, &options, observer)
+        };
+        let found = run(py, threads, listener, task)?.map_err(to_python)?;
+        serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
+    })
 }
 
 /// The baseline of every group: norms N, errors E, and the errors of the runs.

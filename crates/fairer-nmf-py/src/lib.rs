@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::datasets::{heart_disease_csv, synthetic};
     #[pymodule_export]
-    use super::fit::{estimate_baselines, fit};
+    use super::fit::{choose_rank, estimate_baselines, fit};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -2,16 +2,19 @@
 
 use clap::Args;
 
+use fairer_nmf_io::Bins;
+
 use super::values::{
-    DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName, PresetName,
+    DecimalName, DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName,
+    PresetName, UnseenName,
 };
 
 /// The data and how to read them.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// The data: a file (.csv, .tsv, .jsonl, .npy, .npz[:ARRAY], .mtx, .parquet; text formats
-    /// also .gz or .zst), a folder with one sub-folder of documents a group, or - for standard
-    /// input
+    /// The data: a file (.csv, .tsv, .jsonl, .xlsx[:SHEET], .ods, .npy, .npz[:ARRAY], .mtx, .parquet;
+    /// text formats also .gz or .zst), a folder with one sub-folder of documents a group or with
+    /// matrix.mtx, features.tsv and barcodes.tsv, or - for standard input
     #[arg(value_name = "DATA")]
     pub data: String,
 
@@ -35,9 +38,24 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COLUMN,...")]
     pub one_hot: Vec<String>,
 
-    /// What to do with empty cells, `?`, NA and the like, and with NaN in a matrix
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub missing: MissingName,
+    /// What to do with cells that have no value, and with NaN in a matrix [default: error]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub missing: Option<MissingName>,
+
+    /// Texts that mean "no value", besides empty cells, `?`, `-`, NA, N/A, NaN, null, k.A. and the
+    /// errors of Excel (#NV, #N/A, #DIV/0!, ...)
+    #[arg(long, value_name = "TEXT,...", value_delimiter = ',', allow_hyphen_values = true)]
+    pub na_values: Vec<String>,
+
+    /// What stands before the decimals [default: found from the cells]. Marks between thousands,
+    /// % and currency signs are left out
+    #[arg(long, value_enum, value_name = "MARK")]
+    pub decimal: Option<DecimalName>,
+
+    /// Cut a column of numbers into ranges, by numbers (age=18,30,45,65) or into equal parts
+    /// (age=quantiles:4); the ranges are groups, unless --one-hot names the column
+    #[arg(long, value_name = "COLUMN=CUTS")]
+    pub bins: Vec<Bins>,
 
     /// The number type of data and representation [default: as stored, f64 for text files]
     #[arg(long, value_enum, value_name = "TYPE")]
@@ -51,9 +69,14 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<DelimiterByte>,
 
-    /// A text file with one feature name a line, for .npy, .npz and .mtx
+    /// A text file with one feature name a line, for .npy, .npz and .mtx; of lines with tabs (as in
+    /// features.tsv) the second column
     #[arg(long, value_name = "FILE")]
     pub feature_names: Option<String>,
+
+    /// Turn a matrix around that has one sample a column, as single-cell tools write it
+    #[arg(long)]
+    pub transpose: bool,
 }
 
 /// What the groups are.
@@ -78,6 +101,19 @@ pub(crate) struct GroupArgs {
     /// feature, or a file with one weight a line (or FILE:COLUMN)
     #[arg(long, value_name = "COLUMN|FILE")]
     pub weights: Option<String>,
+
+    /// Count group labels that differ only in case or blanks as one
+    #[arg(long)]
+    pub merge_spellings: bool,
+}
+
+/// How data meet a model.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct UnseenArgs {
+    /// What to do with a value of a --one-hot column that the model has not seen
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub unseen: UnseenName,
 }
 
 /// How documents become numbers: TF-IDF as scikit-learn's TfidfVectorizer makes it.
@@ -96,8 +132,8 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_features: Option<u32>,
 
-    /// Words to leave out: none, english, a file with one word a line, or auto (english where the
-    /// documents are English) [default: auto]
+    /// Words to leave out: none, english, german, french or another language, a file with one word a
+    /// line, or auto (english where the documents are English) [default: auto]
     #[arg(long, value_name = "LIST")]
     pub stop_words: Option<String>,
 

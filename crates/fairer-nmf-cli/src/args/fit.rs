@@ -76,7 +76,7 @@ pub(crate) struct SolverArgs {
 }
 
 /// How the program behaves.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Threads [default: all cores]; the answer does not depend on it

@@ -8,12 +8,13 @@ mod fit;
 mod measure;
 mod values;
 
-pub(crate) use data::{DataArgs, GroupArgs, TextArgs};
+pub(crate) use data::{DataArgs, GroupArgs, TextArgs, UnseenArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
-    BaselineKind, Bytes, FormatName, Frequency, InitName, MethodName, MissingName, NormName,
-    Normalize, PrecisionName, PresetName, Ranks, Seconds, StartWeightsName, TiesName, UpdateName,
+    BaselineKind, Bytes, DecimalName, FormatName, Frequency, InitName, MethodName, MissingName,
+    NormName, Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds, StartWeightsName,
+    TiesName, UnseenName, UpdateName,
 };
 
 use std::ffi::OsString;

@@ -15,17 +15,36 @@ pub(crate) enum FormatName {
     Npz,
     Mtx,
     Parquet,
+    Excel,
     Folder,
 }
 
 /// `--missing`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum MissingName {
     /// An error that names the cells
-    #[default]
     Error,
     /// Leave out the rows that have one
     DropRows,
+}
+
+/// `--decimal`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DecimalName {
+    /// 1,234.5
+    Point,
+    /// 1.234,5
+    Comma,
+}
+
+/// `--unseen`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum UnseenName {
+    /// It counts as none of the values, with a note
+    #[default]
+    Zero,
+    /// An error that names it
+    Error,
 }
 
 /// `--precision`.
@@ -237,6 +256,25 @@ impl FromStr for Bytes {
             .filter(|bytes| *bytes >= 1.0 && *bytes < 9e18)
             .map(|bytes| Self(bytes as usize))
             .ok_or_else(|| "expected an amount of memory, as in 500MB or 2GB".to_owned())
+    }
+}
+
+/// `--rank`: a number, or what bi-cross-validation finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RankName {
+    Auto,
+    Given(usize),
+}
+
+impl FromStr for RankName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.parse::<u32>()) {
+            ("auto", _) => Ok(Self::Auto),
+            (_, Ok(rank)) if rank > 0 => Ok(Self::Given(rank as usize)),
+            _ => Err("expected a number of topics from 1 on, or auto".to_owned()),
+        }
     }
 }
 

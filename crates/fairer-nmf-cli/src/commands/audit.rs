@@ -14,24 +14,27 @@ use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank}
 use fairer_nmf_report::{SCHEMA, library};
 use ndarray::Array2;
 
-use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize};
+use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize, UnseenArgs};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, fairness, table, title,
+    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, cautions, fairness, table,
+    title,
 };
 use crate::screen::{Bar, Deadline, show, stopped};
-use crate::work::{Maker, load, load_for_model, load_model, unfinished, warnings};
+use crate::work::{
+    ForModel, Maker, load_for_model, load_for_terms, load_model, unfinished, warnings,
+};
 
 /// Measure what an existing dictionary costs each group
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf audit data/heart_disease.csv --group-by sex --drop disease --missing drop-rows \\
-      --model m.safetensors
+  fairer-nmf audit data/heart_disease.csv --model m.safetensors
   fairer-nmf audit X.npy --groups labels.txt --components H.npy
 
-A model of ours brings the scaling of its features along. A dictionary from elsewhere was most
+A model of ours brings along how its data were read (groups, dropped and one-hot columns, ranges,
+missing cells) and the scaling of its features; options say otherwise. A dictionary from elsewhere was most
 likely fitted to the numbers as they are, so --normalize is none for it unless you say
 otherwise. H has one row a topic and one column a feature; the transpose is recognised.
 
@@ -47,6 +50,9 @@ pub(crate) struct AuditArgs {
 
     #[command(flatten)]
     groups: GroupArgs,
+
+    #[command(flatten)]
+    unseen: UnseenArgs,
 
     #[command(flatten)]
     dictionary: Dictionary,
@@ -108,7 +114,9 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
         ));
     }
     let model = load_model(path)?;
-    let loaded = load_for_model(&model, path, &args.data, Some(&args.groups), bar)?;
+    let for_model =
+        ForModel { model: &model, path, groups: Some(&args.groups), unseen: args.unseen, id: None };
+    let loaded = load_for_model(&for_model, &args.data, bar)?;
     let scaling = model.scale.clone().map_or(Scaling::AsTheyAre, Scaling::Given);
     Ok((loaded, Audited { components: model.components.clone(), scaling, model: Some(model) }))
 }
@@ -116,7 +124,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path)?;
     found.note().iter().for_each(|note| bar.note(note));
-    let mut loaded = load(&args.data, Some(&args.groups), bar)?;
+    let mut loaded = load_for_terms(&args.data, &args.groups, found.terms(), bar)?;
     let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
     if turned {
         bar.note(&format!("{path} has one row a feature: it was turned around"));
@@ -201,19 +209,24 @@ fn measure<T: Element>(
     outcome.seed = seed;
     outcome.warnings = warnings(&found);
     outcome.warnings.extend(outcome.explains_little());
+    let cautions = cautions::of_data(&data, &loaded.dataset);
+    outcome.warnings.extend(cautions.iter().cloned());
     outcome.min_group_size = args.common.audit.min_group_size;
     let shown = !args.common.run.quiet && !files.to_stdout();
     show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
     // Behind --json, --report and --charts alike.
     if trade_off {
         let about = About {
-            title: title(args.common.title.as_deref(), loaded.dataset.path(), &args.groups),
+            title: title(args.common.title.as_deref(), &loaded.dataset),
             features: &loaded.dataset.features,
             normalize: outcome.data.normalize.name(),
             seed,
             min_group_size: args.common.audit.min_group_size,
             notes: loaded.dataset.notes.clone(),
-            warnings: (outcome.explains_little().into_iter()).chain(unfinished(&found)).collect(),
+            warnings: (outcome.explains_little().into_iter())
+                .chain(cautions)
+                .chain(unfinished(&found))
+                .collect(),
             ..about()
         };
         let fitted = audited.model.as_ref().map(|model| (model, None));
@@ -273,11 +286,13 @@ fn outcome<T: Element>(
             features: data.features(),
             precision: T::NAME,
             normalize: Normalized::of(&audited.scaling),
+            left_out: loaded.dataset.left_out.clone(),
         },
         warnings: Vec::new(),
         notes: (loaded.dataset.notes.iter().cloned())
             .chain(data.weights_note().map(str::to_owned))
             .collect(),
+        rank_choice: None,
         certificate: bound.value.map(|_| bound.certificate(audit.rank, audit.worst_loss)),
         audit: Some(audit.clone()),
         report: None,

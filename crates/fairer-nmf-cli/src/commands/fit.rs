@@ -4,14 +4,17 @@ use clap::Args;
 use fairer_nmf::{Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
 
-use crate::args::{Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, TiesName};
+use crate::args::{
+    Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, RankName, TiesName,
+};
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, of_fit, said, table, title,
+    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_sentence,
+    choice_table, of_fit, said, table, title,
 };
 use crate::screen::{Bar, print, show, stopped};
-use crate::work::{Wanted, fit_and_compare, fit_shards, load, open};
+use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
 
 /// Fit a dictionary that treats the worst-off group as well as possible
 #[derive(Debug, Args)]
@@ -41,10 +44,10 @@ pub(crate) struct FitArgs {
     #[command(flatten)]
     groups: GroupArgs,
 
-    /// Number of topics
-    #[arg(long, short, value_name = "R", help_heading = "Model",
-          value_parser = clap::value_parser!(u32).range(1..))]
-    rank: u32,
+    /// Number of topics, or auto: as many as foretell entries that were held out, of all rows and of
+    /// the worst-off group (bi-cross-validation)
+    #[arg(long, short, value_name = "R|auto", help_heading = "Model")]
+    rank: RankName,
 
     /// The method
     #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
@@ -105,10 +108,18 @@ fn fit_matrix<T: Element>(
     mut files: Files,
     bar: &Bar,
 ) -> Result<(), Failure> {
-    let (rank, solver) = (args.rank as usize, &args.common.solver);
+    let solver = &args.common.solver;
     let dataset = &loaded.dataset;
     let scaling = meaning::scaling(solver.normalize, &args.data.text, dataset);
     let data = loaded.grouped(matrix, &scaling)?;
+    let choice = match args.rank {
+        RankName::Given(_) => None,
+        RankName::Auto => Some(choose_rank(&data, solver, bar)?),
+    };
+    let rank = match (args.rank, &choice) {
+        (RankName::Given(rank), _) => rank,
+        (RankName::Auto, choice) => choice.as_ref().map_or(1, |choice| choice.rank),
+    };
     if !solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
@@ -127,18 +138,25 @@ fn fit_matrix<T: Element>(
     let mut outcome = of_fit(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.notes.extend(data.weights_note().map(str::to_owned));
+    let chosen = choice.as_ref().map(choice_sentence);
+    outcome.rank_choice = choice;
     outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
+    let mut cautions = cautions::of_data(&data, dataset);
+    cautions.extend(cautions::of_topics(compared.fit.representation.view()));
+    outcome.warnings.extend(cautions.iter().cloned());
     outcome.min_group_size = args.common.audit.min_group_size;
     let shown = !args.common.run.quiet && !files.to_stdout();
-    show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
+    let ranks = outcome.rank_choice.as_ref().map(choice_table).unwrap_or_default();
+    show(bar, &outcome.notes, shown.then(|| ranks + &table(&outcome)), &outcome.warnings)?;
     files.write_model(&compared.fit.model)?;
     if audited && !stopped() {
         let about = About {
-            title: title(args.common.title.as_deref(), dataset.path(), &args.groups),
+            title: title(args.common.title.as_deref(), dataset),
             features: &dataset.features,
             min_group_size: args.common.audit.min_group_size,
-            notes: dataset.notes.clone(),
+            notes: dataset.notes.iter().cloned().chain(chosen).collect(),
+            warnings: cautions,
             ..about()
         };
         let done = audit_fit(about, &data, compared, &mut outcome, &args.common.audit, bar);

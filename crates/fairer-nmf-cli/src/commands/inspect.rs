@@ -2,22 +2,26 @@
 
 use clap::Args;
 use fairer_nmf_io::{
-    self as input, Dataset, DenseView, Failure, InputError, Matrix, Missing, Output, ReadOptions,
-    check_distinct, group_sizes,
+    self as input, Column, Dataset, Decimal, DenseView, Failure, InputError, LeftOut, Matrix,
+    Missing, Output, ReadOptions, check_distinct, group_sizes,
 };
 use serde::Serialize;
 
 use crate::args::{DataArgs, GroupArgs, RunArgs};
 use crate::meaning;
-use crate::results::json;
+use crate::results::{column_table, json, proposed};
 use crate::screen::{BAD, Bar, GOOD, PLAIN, STRONG, Table, counted, print, printable, styled};
 
-/// Look at a data file: shape, density, groups, and what a fit would refuse and why
+/// Look at a data file: columns, groups, what a fit would refuse and why
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   fairer-nmf inspect data/heart_disease.csv --group-by sex --drop disease --missing drop-rows
   fairer-nmf inspect X.npz --groups labels.npy --rank 20
+
+Of a table every column is listed: its kind (number, category, text, date, id, constant), its range
+or frequent values, how many values differ and how many are missing, and what to mind. The command
+at the end is one that works on the file.
 
 Exit code 0 if a fit with the same options would start, 2 if it would be refused. What is found
 wrong is set aside (the column dropped, the rows left out) and the look goes on, so that one
@@ -51,7 +55,7 @@ pub(crate) struct InspectArgs {
 }
 
 /// What was found: the fields of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Findings {
     /// The version of these fields; docs/schema/inspect.json has them.
     schema: u32,
@@ -67,6 +71,14 @@ struct Findings {
     zero_rows: usize,
     zero_features: usize,
     groups: Vec<GroupSize>,
+    /// Rows that were left out because of missing cells, by group.
+    left_out: Vec<LeftOut>,
+    /// The columns of a table.
+    columns: Vec<Column>,
+    /// The decimal mark that the cells of a table tell.
+    decimal: Option<Decimal>,
+    /// A fit that would start.
+    command: Option<String>,
     /// Why a fit with these options would be refused; empty if it would not.
     problems: Vec<String>,
     notes: Vec<String>,
@@ -88,10 +100,27 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let output = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
-    let (dataset, problems) = read_leniently(&args.data.data, options)?;
+    let look = input::look(&args.data.data, &options).ok();
+    let (dataset, problems) = match read_leniently(&args.data.data, options.clone()) {
+        Ok((dataset, problems)) => (Some(dataset), problems),
+        // Of a table there is more to say than what is wrong with it, but not of an option.
+        Err((problems, of_data)) if look.is_some() && of_data => (None, problems),
+        Err((problems, _)) => return Err(Failure::wrong(&problems[0])),
+    };
     bar.stage("counting");
     let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);
-    let findings = findings(&dataset, problems, rank);
+    let mut findings = match &dataset {
+        Some(dataset) => findings(dataset, problems, rank),
+        None => {
+            let path = args.data.data.clone();
+            let rows = look.as_ref().map_or(0, |look| look.rows);
+            Findings { path, rows, storage: "not read", problems, ..Findings::default() }
+        }
+    };
+    if let Some(look) = look {
+        findings.command = proposed(&args.data.data, &look, &options);
+        (findings.columns, findings.decimal) = (look.columns, look.decimal);
+    }
     bar.finish();
     let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
     output.map_or(Ok(()), |output| output.write(&json(&findings)))?;
@@ -108,8 +137,12 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads around everything that can be set aside, collecting the reasons.
-fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<String>), Failure> {
+/// Reads around everything that can be set aside, collecting the reasons; those alone where
+/// something cannot, and whether that is in the data.
+fn read_leniently(
+    path: &str,
+    mut options: ReadOptions,
+) -> Result<(Dataset, Vec<String>), (Vec<String>, bool)> {
     let mut problems = Vec::new();
     for _ in 0..MOST_LOOKS {
         let error = match input::read(path, &options) {
@@ -119,7 +152,7 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
         problems.push(error.to_string());
         match &error {
             // It has been read to its end, and cannot be read again.
-            _ if path == "-" => return Err(error.into()),
+            _ if path == "-" => return Err((problems, true)),
             InputError::NonNumericColumns { columns, .. } => options.drop.extend(columns.clone()),
             InputError::TextCell { column, .. } => options.drop.push(column.clone()),
             InputError::MissingCells { .. } => options.missing = Missing::DropRows,
@@ -127,15 +160,20 @@ fn read_leniently(path: &str, mut options: ReadOptions) -> Result<(Dataset, Vec<
                 for columns in [&mut options.group_by, &mut options.drop, &mut options.one_hot] {
                     input::remove_column(columns, column);
                 }
+                options.bins.retain(|bins| bins.column != *column);
                 if options.text.as_ref().is_some_and(|t| t.column.as_ref() == Some(column)) {
-                    return Err(error.into());
+                    return Err((problems, true));
                 }
             }
+            InputError::WhichDecimal { .. } => options.decimal = Some(Decimal::Comma),
             InputError::WrongCount { what: "labels", .. } => options.groups = None,
-            _ => return Err(error.into()),
+            InputError::BadOption { .. } | InputError::OptionDoesNotApply { .. } => {
+                return Err((problems, false));
+            }
+            _ => return Err((problems, true)),
         }
     }
-    Err(Failure::wrong(problems.remove(0)))
+    Err((problems, true))
 }
 
 /// Everything that one look at the entries tells.
@@ -281,8 +319,10 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
         zero_rows: entries.row_used.iter().filter(|used| !**used).count(),
         zero_features: entries.column_used.iter().filter(|used| !**used).count(),
         groups,
+        left_out: dataset.left_out.clone(),
         problems,
         notes,
+        ..Findings::default()
     }
 }
 
@@ -310,6 +350,9 @@ fn text(findings: &Findings) -> String {
         }
         text += &format!("\n{}", table.render());
     }
+    if !findings.columns.is_empty() {
+        text += &format!("\n{}", column_table(&findings.columns));
+    }
     for note in &findings.notes {
         text += &format!("\nNote: {}", printable(note));
     }
@@ -324,6 +367,9 @@ fn text(findings: &Findings) -> String {
                 text += &format!("  - {}\n", printable(problem));
             }
         }
+    }
+    if let Some(command) = &findings.command {
+        text += &format!("\nThis works:\n  {}\n", printable(command));
     }
     text
 }

@@ -63,7 +63,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Demo(args) => on_threads(&args.run, || demo::run(&args)),
         Command::Fit(args) => on_threads(&args.common.run, || fit::run(&args)),
         Command::Audit(args) => on_threads(&args.common.run, || audit::run(&args)),
-        Command::Transform(args) => on_threads(&args.run, || transform::run(&args)),
+        Command::Transform(args) => on_threads(&args.run.clone(), || transform::run(args)),
         Command::Sweep(args) => on_threads(&args.run, || sweep::run(&args)),
         Command::Topics(args) => topics::run(&args),
         Command::Inspect(args) => on_threads(&args.run, || inspect::run(&args)),

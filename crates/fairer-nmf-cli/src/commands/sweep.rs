@@ -10,9 +10,11 @@ use crate::args::{
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, Sweep, about, dimensions, of_sweep, rank_table, title};
+use crate::results::{
+    About, Sweep, about, choice_sentence, dimensions, of_sweep, rank_table, title,
+};
 use crate::screen::{Bar, Deadline, show, stopped};
-use crate::work::{Plan, load};
+use crate::work::{Plan, load, measure_ranks};
 
 /// Compare methods over a range of ranks
 #[derive(Debug, Args)]
@@ -148,10 +150,17 @@ fn sweep<T: Element>(
         }
         BaselineKind::Zero | BaselineKind::File(_) => 0,
     };
-    let records = plan.run(&data, &Deadline::new(args.solver.time_limit), bar)?;
+    let deadline = Deadline::new(args.solver.time_limit);
+    let records = plan.run(&data, &deadline, bar)?;
+    let choice = match stopped() {
+        true => None,
+        false => measure_ranks(&data, ranks, args.solver.seed, &deadline, bar),
+    };
     bar.finish();
     let finished = records.len() / (methods.len() * groups).max(1);
-    let mut sweep = Sweep { threshold: args.threshold, ..Sweep::of(&plan, records, runs) };
+    let chosen = choice.as_ref().map(choice_sentence);
+    let mut sweep =
+        Sweep { threshold: args.threshold, rank_choice: choice, ..Sweep::of(&plan, records, runs) };
     if finished < planned && !stopped() {
         let sentence = format!(
             "the time limit ended the sweep after {finished} of {planned} trials: raise --time-limit"
@@ -166,10 +175,10 @@ fn sweep<T: Element>(
     notes.extend(data.weights_note().map(str::to_owned));
     show(bar, &notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
     let about = About {
-        title: title(args.title.as_deref(), dataset.path(), &args.groups),
+        title: title(args.title.as_deref(), dataset),
         features: &dataset.features,
         min_group_size: args.min_group_size,
-        notes: dataset.notes.clone(),
+        notes: dataset.notes.iter().cloned().chain(chosen).collect(),
         ..about()
     };
     sweep.report = Some(of_sweep(about, &data, &sweep));

@@ -2,38 +2,52 @@
 
 use clap::Args;
 use fairer_nmf::{Element, Error, Matrix, Model};
-use ndarray::{Array2, s};
+use ndarray::Array2;
 
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Output, check_distinct};
 
-use crate::args::{DataArgs, RunArgs};
+use crate::args::{DataArgs, RunArgs, UnseenArgs};
 use crate::files::{Kind, end_if_stopped, npy, write_csv};
 use crate::meaning;
 use crate::screen::{Bar, counted};
-use crate::work::{load_for_model, load_model};
+use crate::work::{ForModel, load_for_model, load_model};
 
 /// Give every row of a data file its coordinates in a model's dictionary
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fairer-nmf transform data/heart_disease.csv --model m.safetensors --drop sex,disease \\
-      --missing drop-rows -o W.csv
+  fairer-nmf transform data/heart_disease.csv --model m.safetensors -o W.csv
+  fairer-nmf transform new_patients.csv --model m.safetensors --id patient -o W.csv
   fairer-nmf transform X.npy --model m.safetensors -o W.npy
-  fairer-nmf transform new_posts.jsonl --text body --model m.safetensors -o W.csv
 
-The columns must be the features of the model; their order does not matter. Every row gets its
-exact non-negative least squares coordinates, whatever its group. Where the model scaled its
-features, the data are scaled alike; where it was fitted to documents, new ones are cut into terms
-and weighed as those were. Ctrl-C ends it with nothing written (exit code 1).")]
+The model remembers how its data were read: columns it left out or grouped by are passed over, words
+become the same 0/1 columns, documents the same terms. The columns must be its features; their order
+does not matter. Every row gets its exact non-negative least squares coordinates, whatever its
+group, in the scale of the model.
+
+The first column of a CSV says whose coordinates they are: --id COLUMN, else `row`, counted from 1.
+Rows that were left out because of missing cells stay, empty (in .npy: NaN). Ctrl-C ends it with
+nothing written (exit code 1).")]
 pub(crate) struct TransformArgs {
     #[command(flatten)]
     data: DataArgs,
+
+    /// Columns that make groups: no features, as if dropped
+    #[arg(long, value_name = "COLUMN,...", help_heading = "Data")]
+    group_by: Vec<String>,
+
+    /// The column that says whose row it is, for the first column of the output
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    id: Option<String>,
+
+    #[command(flatten)]
+    unseen: UnseenArgs,
 
     /// The model
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     model: String,
 
-    /// The representation, one row a sample: .csv (header topic_1,topic_2,...) or .npy; - is
+    /// The representation, one row a sample: .csv (header row,topic_1,topic_2,...) or .npy; - is
     /// CSV on standard output
     #[arg(long, short, value_name = "W.csv|W.npy", help_heading = "Output")]
     output: String,
@@ -46,7 +60,10 @@ pub(crate) struct TransformArgs {
     pub run: RunArgs,
 }
 
-pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
+pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
+    // Nobody asks for groups here; `--drop` may name them too.
+    args.data.columns.drop.append(&mut args.group_by);
+    let args = &args;
     let bar = Bar::new(&args.run);
     let kind = Kind::of(&args.output)?;
     let mut read = meaning::files_read(&args.data, None, None, None)?;
@@ -54,8 +71,15 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     check_distinct(&read, &[("--output", Some(&args.output))])?;
     let mut output = Output::claim("--output", &args.output, args.force)?;
     let model = load_model(&args.model)?;
-    let loaded = load_for_model(&model, &args.model, &args.data, None, &bar)?;
-    let (rows, _) = loaded.dataset.matrix.shape();
+    let for_model = ForModel {
+        model: &model,
+        path: &args.model,
+        groups: None,
+        unseen: args.unseen,
+        id: args.id.as_ref(),
+    };
+    let loaded = load_for_model(&for_model, &args.data, &bar)?;
+    let rows = loaded.dataset.records();
     output.reserve(rows * model.rank() * 8)?;
     let content = match loaded.matrix()? {
         AnyMatrix::F32(_) => representation(&model, &loaded, single, kind, &bar)?,
@@ -83,19 +107,27 @@ fn representation<'a, T: Element>(
     kind: Kind,
     bar: &Bar,
 ) -> Result<Vec<u8>, Failure> {
-    let (rows, _) = loaded.dataset.matrix.shape();
-    let mut w = Array2::from_elem((rows, model.rank()), T::default());
+    let dataset = &loaded.dataset;
+    let (rows, _) = dataset.matrix.shape();
+    // Rows that were left out have no coordinates.
+    let mut w = Array2::from_elem((dataset.records(), model.rank()), T::from_f64(f64::NAN));
+    let place: Vec<usize> = (0..rows).map(|row| dataset.record(row)).collect();
     for start in (0..rows).step_by(CHUNK) {
         bar.counted("solving, rows", start, rows);
         end_if_stopped()?;
         let chunk = start..rows.min(start + CHUNK);
         let matrix = typed(loaded.rows(chunk.clone())?).expect("all rows have one number type");
         let found = model.transform(matrix).map_err(|e| loaded.explain(further_on(e, start)))?;
-        w.slice_mut(s![chunk, ..]).assign(&found);
+        for (row, found) in chunk.zip(found.rows()) {
+            w.row_mut(place[row]).assign(&found);
+        }
     }
     end_if_stopped()?;
     Ok(match kind {
-        Kind::Csv => write_csv(w.view()),
+        Kind::Csv => {
+            let (name, ids) = dataset.row_names();
+            write_csv(w.view(), &name, &ids)
+        }
         Kind::Npy => npy(w.view()),
     })
 }

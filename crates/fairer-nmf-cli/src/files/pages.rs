@@ -24,6 +24,7 @@ impl Pages {
         charts: Option<&str>,
         replace_charts: bool,
     ) -> Result<Self, Failure> {
+        page.map_or(Ok(()), |page| check_name(option, page))?;
         let charts = charts.map(|path| Folder::claim(path, replace_charts)).transpose()?;
         Ok(Self { charts, html: Output::claim_if(option, page, replace_page)? })
     }
@@ -61,6 +62,28 @@ impl Pages {
         }
         Ok(written)
     }
+}
+
+/// A page is HTML: whoever asks for something else would get a file that nothing opens.
+fn check_name(option: &str, page: &str) -> Result<(), Failure> {
+    const OTHERS: [&str; 12] =
+        ["pdf", "doc", "docx", "odt", "png", "svg", "jpg", "json", "csv", "xlsx", "md", "txt"];
+    let path = Path::new(page);
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    if !OTHERS.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let cure = match ending.as_str() {
+        "pdf" => ", open it in a browser and print it to PDF",
+        "png" | "svg" => "; --charts FOLDER writes the pictures alone",
+        "json" => "; --json FILE writes its numbers",
+        _ => "",
+    };
+    let html = path.with_extension("html");
+    Err(Failure::wrong(format!(
+        "{option} {page}: the page is HTML: name it {}{cure}",
+        html.display()
+    )))
 }
 
 /// A folder for charts, which is there from the beginning.

@@ -1,5 +1,6 @@
 //! A representation as CSV or as a NumPy array.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -30,19 +31,36 @@ impl Kind {
     }
 }
 
-/// CSV with the header topic_1,topic_2,…; every number reads back exactly.
-pub(crate) fn write_csv<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
-    let names: Vec<String> = (1..=matrix.ncols()).map(|k| format!("topic_{k}")).collect();
-    let mut text = names.join(",") + "\n";
-    for row in matrix.rows() {
-        for (column, value) in row.iter().enumerate() {
-            let comma = if column == 0 { "" } else { "," };
-            // Writing to a String cannot fail. `Debug` of a float is its shortest exact form.
-            let _ = write!(text, "{comma}{value:?}");
+/// CSV with the header NAME,topic_1,topic_2,…, where NAME heads `ids`; every number reads back
+/// exactly, and what is NaN is an empty cell.
+pub(crate) fn write_csv<T: Element>(
+    matrix: ArrayView2<'_, T>,
+    name: &str,
+    ids: &[String],
+) -> Vec<u8> {
+    let mut text = cell(name).into_owned();
+    (1..=matrix.ncols()).for_each(|k| text += &format!(",topic_{k}"));
+    text.push('\n');
+    for (row, id) in matrix.rows().into_iter().zip(ids) {
+        text += &cell(id);
+        for value in row {
+            text.push(',');
+            if !value.to_f64().is_nan() {
+                // Writing to a String cannot fail. `Debug` of a float is its shortest exact form.
+                let _ = write!(text, "{value:?}");
+            }
         }
         text.push('\n');
     }
     text.into_bytes()
+}
+
+/// A text as a cell, in quotes where it needs them.
+fn cell(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// NumPy's format, version 1.0, C order, little endian.

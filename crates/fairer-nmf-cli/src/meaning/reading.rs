@@ -1,13 +1,13 @@
 //! How the data are to be read.
 
 use fairer_nmf_io::{
-    Dataset, DocumentFrequency, Failure, Format, GroupsSource, Missing, Norm, Precision,
+    Dataset, Decimal, DocumentFrequency, Failure, Format, GroupsSource, Missing, Norm, Precision,
     ReadOptions, Scaling, StopWords, TextOptions, read_names, split_member,
 };
 
 use crate::args::{
-    BaselineArgs, BaselineKind, DataArgs, FormatName, Frequency, GroupArgs, MissingName, NormName,
-    Normalize, PrecisionName, PresetName, TextArgs,
+    BaselineArgs, BaselineKind, DataArgs, DecimalName, FormatName, Frequency, GroupArgs,
+    MissingName, NormName, Normalize, PrecisionName, PresetName, TextArgs,
 };
 
 /// How to read the data.
@@ -24,6 +24,7 @@ pub(crate) fn read_options(
         FormatName::Npz => Format::Npz,
         FormatName::Mtx => Format::MatrixMarket,
         FormatName::Parquet => Format::Parquet,
+        FormatName::Excel => Format::Excel,
         FormatName::Folder => Format::Folder,
     });
     let folder = format.or_else(|| Format::of(&data.data)) == Some(Format::Folder);
@@ -37,9 +38,16 @@ pub(crate) fn read_options(
         drop: columns.drop.clone(),
         one_hot: columns.one_hot.clone(),
         missing: match columns.missing {
-            MissingName::Error => Missing::Error,
-            MissingName::DropRows => Missing::DropRows,
+            None | Some(MissingName::Error) => Missing::Error,
+            Some(MissingName::DropRows) => Missing::DropRows,
         },
+        na_values: columns.na_values.clone(),
+        decimal: columns.decimal.map(|mark| match mark {
+            DecimalName::Point => Decimal::Point,
+            DecimalName::Comma => Decimal::Comma,
+        }),
+        bins: columns.bins.clone(),
+        merge_spellings: groups.is_some_and(|g| g.merge_spellings),
         text: text_options(&data.text, &data.data, folder)?,
         precision: match columns.precision {
             None => Precision::Stored,
@@ -48,8 +56,8 @@ pub(crate) fn read_options(
         },
         delimiter: columns.delimiter.map(|d| d.0),
         feature_names: columns.feature_names.clone(),
-        unnamed_index: false,
-        known_features: None,
+        transpose: columns.transpose,
+        ..ReadOptions::default()
     })
 }
 
@@ -89,10 +97,10 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
         token_pattern: text.token_pattern.clone(),
         stop_words: match text.stop_words.as_deref() {
             None => preset.stop_words,
-            Some("auto") => StopWords::Auto,
-            Some("none") => StopWords::None,
-            Some("english") => StopWords::English,
-            Some(file) => StopWords::read(file)?,
+            Some(list) => match StopWords::named(list) {
+                Some(words) => words,
+                None => stop_words_of(list)?,
+            },
         },
         max_features: text.max_features.map(|n| n as usize).or(preset.max_features),
         prefer: [&text.prefer[..], &preset.prefer].concat(),
@@ -113,6 +121,18 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
         },
         fitted: None,
     }))
+}
+
+/// Words from a file.
+fn stop_words_of(file: &str) -> Result<StopWords, Failure> {
+    if file != "-" && !std::path::Path::new(file).exists() && !file.contains(['.', '/']) {
+        let languages: Vec<&str> = StopWords::languages().collect();
+        return Err(Failure::wrong(format!(
+            "--stop-words {file}: there is neither such a file nor such a list; lists are none, auto, english, {}",
+            languages.join(", ")
+        )));
+    }
+    Ok(StopWords::read(file)?)
 }
 
 /// The first option about documents that was typed.
@@ -172,7 +192,7 @@ pub(crate) fn files_read(
             None
         }
     });
-    let own_list = |list: &&String| !["auto", "none", "english"].contains(&list.as_str());
+    let own_list = |list: &&String| StopWords::named(list).is_none();
     let named = [
         ("DATA", Some(&data.data)),
         ("--groups", groups.and_then(|given| given.groups.as_ref())),

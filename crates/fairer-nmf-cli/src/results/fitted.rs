@@ -39,6 +39,7 @@ pub(crate) fn of_fit<T: Element>(
             Some(_) => Normalized::Features,
             None => Normalized::None,
         },
+        left_out: loaded.dataset.left_out.clone(),
     };
     Outcome::of_model(&fit.model, standard, seconds, facts)
 }
@@ -83,6 +84,7 @@ pub(crate) fn audit_fit<T: Element>(
         seed: outcome.seed,
         warnings: (compared.warnings.into_iter())
             .chain(outcome.explains_little())
+            .chain(about.warnings)
             .chain(unfinished(&found))
             .collect(),
         ..about

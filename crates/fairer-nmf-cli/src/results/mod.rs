@@ -1,5 +1,7 @@
 //! What came out: for programs (the fields of `--json`), for the terminal (tables) and for the page.
 
+pub(crate) mod cautions;
+mod columns;
 mod fitted;
 mod outcome;
 mod page;
@@ -8,10 +10,11 @@ mod ranks;
 mod sweep;
 mod table;
 
+pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, of_fit};
 pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds, fairness};
 pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
-pub(crate) use ranks::rank_table;
+pub(crate) use ranks::{choice_sentence, choice_table, rank_table};
 pub(crate) use sweep::Sweep;
 pub(crate) use table::{dimensions, said, table};

@@ -5,8 +5,9 @@
 //! the page.
 
 use fairer_nmf::audit::{Comparison, Role, is_small};
+use fairer_nmf::rank::RankReport;
 use fairer_nmf::{Method, Model, Status, audit::AuditReport};
-use fairer_nmf_io::Scaling;
+use fairer_nmf_io::{LeftOut, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
 
@@ -48,6 +49,9 @@ pub(crate) struct Outcome {
     pub data: DataFacts,
     pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
+    /// How the rank was chosen, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank_choice: Option<RankReport>,
     /// One sentence for people on `step_gap` and `global_bound`.
     pub certificate: Option<String>,
     /// The library's statistics of the dictionary in full, where it was audited.
@@ -123,6 +127,9 @@ pub(crate) struct DataFacts {
     pub features: usize,
     pub precision: &'static str,
     pub normalize: Normalized,
+    /// Rows that were left out because of missing cells, by group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// One group under the dictionary, and under what it is compared with.
@@ -200,6 +207,7 @@ impl Outcome {
             data,
             warnings: Vec::new(),
             notes: Vec::new(),
+            rank_choice: None,
             certificate: Some(model.certificate()),
             audit: None,
             report: None,

@@ -5,23 +5,26 @@ use std::path::Path;
 
 use fairer_nmf::audit::is_small;
 use fairer_nmf::{Element, GroupedData};
+use fairer_nmf_io::{Dataset, TableRecipe};
 use fairer_nmf_report as page;
 pub(crate) use fairer_nmf_report::library::About;
 use fairer_nmf_report::library::{self, setting};
 use fairer_nmf_report::mean_and_sd;
 
 use super::sweep::Sweep;
-use crate::args::{GroupArgs, typed};
+use crate::args::typed;
 use crate::work::{Maker, Record};
 
 /// The heading that was typed, or one that names the data and what they are grouped by.
-pub(crate) fn title(typed: Option<&str>, path: &str, groups: &GroupArgs) -> String {
-    let by = match (groups.group_by.as_slice(), groups.group_by_each.as_slice()) {
+pub(crate) fn title(typed: Option<&str>, dataset: &Dataset) -> String {
+    let none = TableRecipe::default();
+    let table = dataset.table.as_ref().unwrap_or(&none);
+    let by = match (table.group_by.as_slice(), table.group_by_each.as_slice()) {
         ([], []) => "group".to_owned(),
         ([], families) => format!("each of {}", families.join(", ")),
         (columns, _) => columns.join(" and "),
     };
-    typed.map_or_else(|| format!("{} by {by}", short_name(path)), ToOwned::to_owned)
+    typed.map_or_else(|| format!("{} by {by}", short_name(dataset.path())), ToOwned::to_owned)
 }
 
 /// The last part of a path: enough for a title.

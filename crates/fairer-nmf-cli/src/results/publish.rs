@@ -37,6 +37,8 @@ impl Outcome {
         outcome.warnings.retain(|remark| hidden.allows(&remark.sentence));
         // They count the rows of the file.
         outcome.notes.clear();
+        outcome.data.left_out.clear();
+        outcome.rank_choice = None;
         Cow::Owned(outcome)
     }
 }
@@ -61,6 +63,7 @@ impl Sweep {
             (record.norm, record.baseline_error) = (f64::NAN, f64::NAN);
             record.worst_loss = f64::NAN;
         }
+        sweep.rank_choice = None;
         sweep.warnings.retain(|remark| hidden.allows(&remark.sentence));
         Cow::Owned(sweep)
     }

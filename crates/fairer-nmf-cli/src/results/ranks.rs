@@ -1,30 +1,83 @@
 //! The table of a sweep on the terminal.
 
+use fairer_nmf::rank::RankReport;
+
 use super::page;
 use super::sweep::Sweep;
-use crate::screen::{PLAIN, STRONG, Table, counted, styled};
+use crate::screen::{PLAIN, STRONG, Table, counted, printable, styled};
 use crate::work::Maker;
 
 /// The largest mean loss of any group, ± its standard deviation over the trials, per rank and
-/// method.
+/// method, with the R-Error of that group; beside them what bi-cross-validation says of the rank.
 pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
     let mut header = vec!["rank".to_owned()];
-    header.extend(sweep.methods.iter().map(|m| m.title().to_owned()));
+    for method in &sweep.methods {
+        header.extend([method.title().to_owned(), "R-Error".to_owned()]);
+    }
+    let choice = sweep.rank_choice.as_ref();
+    if choice.is_some() {
+        header.extend(["held-out error".to_owned(), "stability".to_owned()]);
+    }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut table = Table::new(1, &header);
     let ranks = page::ranks(sweep);
     for &rank in &sweep.ranks {
         let cell = |method: &Maker| match ranks.worst(method.title(), rank) {
-            None => "-".to_owned(),
-            Some((worst, _)) if sweep.trials == 1 => format!("{:.4}", worst.loss_mean),
-            Some((worst, _)) => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
+            None => ["-", "-"].map(ToOwned::to_owned),
+            Some((worst, _)) => {
+                let loss = match sweep.trials {
+                    1 => format!("{:.4}", worst.loss_mean),
+                    _ => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
+                };
+                [loss, format!("{:.4}", worst.relative_error_mean)]
+            }
         };
-        let cells = std::iter::once(rank.to_string()).chain(sweep.methods.iter().map(cell));
+        let mut cells = vec![rank.to_string()];
+        cells.extend(sweep.methods.iter().flat_map(cell));
+        if let Some(point) = choice.and_then(|c| c.points.iter().find(|p| p.rank == rank)) {
+            cells.push(format!("{:.4}", point.held_out_error));
+            cells.push(format!("{:.2}", point.stability));
+        }
         table.row(PLAIN, cells);
     }
     let trials = counted(sweep.trials, "trial");
     let heading = styled(STRONG, "Worst loss by rank");
-    format!("{heading}\n{what}; {trials}\n\n{}{}", table.render(), enough(sweep, &ranks))
+    let mut text = format!("{heading}\n{what}; {trials}\n\n{}", table.render());
+    text += &enough(sweep, &ranks);
+    if let Some(choice) = choice {
+        text += &format!("\n{}\n", choice_sentence(choice));
+    }
+    text
+}
+
+/// Which rank bi-cross-validation picks, and for whom.
+pub(crate) fn choice_sentence(choice: &RankReport) -> String {
+    let RankReport { rank, rank_of_all, worst_off, .. } = choice;
+    match worst_off {
+        Some((group, of_group)) if of_group > rank_of_all => format!(
+            "Bi-cross-validation picks rank {rank}: {rank_of_all} would do for all rows together, the worst-off group `{group}` needs {of_group}"
+        ),
+        _ => format!("Bi-cross-validation picks rank {rank}"),
+    }
+}
+
+/// The ranks that were tried before a fit.
+pub(crate) fn choice_table(choice: &RankReport) -> String {
+    let group = choice.worst_off.as_ref().map(|(group, _)| group);
+    let at = group.and_then(|group| choice.groups.iter().position(|name| name == group));
+    let mut header = vec!["rank", "held-out error"];
+    let of_group = group.map(|group| format!("of {group}"));
+    header.extend(of_group.as_deref());
+    header.extend(["stability", ""]);
+    let mut table = Table::new(1, &header);
+    for point in &choice.points {
+        let mut cells = vec![point.rank.to_string(), format!("{:.4}", point.held_out_error)];
+        cells.extend(at.map(|at| format!("{:.4}", point.group_errors[at])));
+        cells.push(format!("{:.2}", point.stability));
+        cells.push(if point.rank == choice.rank { "<- taken" } else { "" }.to_owned());
+        table.row(PLAIN, cells);
+    }
+    format!("{}\n\n{}\n", styled(STRONG, &printable(&choice_sentence(choice))), table.render())
 }
 
 /// The smallest rank under the threshold, for every method.

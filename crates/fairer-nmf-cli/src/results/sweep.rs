@@ -1,6 +1,7 @@
 //! What a sweep found: the fields of its `--json`.
 
 use fairer_nmf::Status;
+use fairer_nmf::rank::RankReport;
 use fairer_nmf_report::{Remark, Report, SCHEMA};
 use serde::Serialize;
 
@@ -19,6 +20,9 @@ pub(crate) struct Sweep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     pub records: Vec<Record>,
+    /// What the ranks leave of held-out entries, and which of them bi-cross-validation picks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank_choice: Option<RankReport>,
     pub warnings: Vec<Remark>,
     /// All that the page shows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +50,7 @@ impl Sweep {
             seed: plan.parameters.seed,
             threshold: None,
             records,
+            rank_choice: None,
             warnings: Vec::new(),
             report: None,
             hidden_groups: 0,

@@ -84,6 +84,7 @@ fn group_table(outcome: &Outcome) -> String {
     }
     header.push("");
     let mut table = Table::new(1, &header);
+    let tied = tied(outcome);
     let mut family = None;
     for group in &outcome.groups {
         let own = &group.own;
@@ -93,8 +94,7 @@ fn group_table(outcome: &Outcome) -> String {
             let blank = (1..header.len()).map(|_| (String::new(), PLAIN));
             table.styled_row(std::iter::once(heading).chain(blank));
         }
-        // The min-max fit makes losses equal: whoever shows the same digits is as badly off.
-        let worst = signed(own.loss) == signed(outcome.worst_loss) && outcome.groups.len() > 1;
+        let worst = is_worst(group, outcome) && outcome.groups.len() > 1 && !tied;
         let style = if worst { BAD } else { PLAIN };
         let mut row = vec![
             (group.group.name.clone(), style),
@@ -122,7 +122,29 @@ fn group_table(outcome: &Outcome) -> String {
         row.push((if worst { "<- worst" } else { "" }.to_owned(), BAD));
         table.styled_row(row);
     }
-    table.render()
+    let mut text = table.render();
+    if tied {
+        let (count, all) = (worst_count(outcome), outcome.groups.len());
+        let who =
+            if count == all { "All groups".to_owned() } else { format!("{count} of {all} groups") };
+        text += &format!("{who} share the largest R-Loss, {}.\n", signed(outcome.worst_loss));
+    }
+    text
+}
+
+/// The min-max fit makes losses equal: whoever shows the same digits is as badly off.
+fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
+    signed(group.own.loss) == signed(outcome.worst_loss)
+}
+
+fn worst_count(outcome: &Outcome) -> usize {
+    outcome.groups.iter().filter(|group| is_worst(group, outcome)).count()
+}
+
+/// Whether so many groups are worst that the word says nothing: at least three, and more than half.
+fn tied(outcome: &Outcome) -> bool {
+    let count = worst_count(outcome);
+    count >= 3 && 2 * count > outcome.groups.len()
 }
 
 /// E/N ± its spread over the runs, comparable with R-Error.

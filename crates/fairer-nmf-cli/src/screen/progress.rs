@@ -248,10 +248,7 @@ impl Bar {
         let elapsed = stage.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
         let left = match done {
             0 => String::new(),
-            _ => format!(
-                "about {} left, ",
-                terminal::duration(elapsed / done as f64 * total.saturating_sub(done) as f64)
-            ),
+            _ => about(elapsed, elapsed / done as f64 * total.saturating_sub(done) as f64),
         };
         self.bar.set_position(done as u64);
         // The time first, here too.
@@ -305,8 +302,22 @@ impl Stage {
         let by_time = limits
             .time_limit
             .map_or(f64::INFINITY, |limit| limit.saturating_sub(begin.elapsed()).as_secs_f64());
-        format!("at most {} left, ", terminal::duration(by_iterations.min(by_time)))
+        at_most(by_iterations.min(by_time), per_iteration)
     }
+}
+
+/// An estimate of the time that is left, where it is worth telling: after a second there is
+/// something to go by, and what is nearly over is not worth a number that its last step would belie.
+fn about(elapsed: f64, seconds: f64) -> String {
+    match elapsed >= 1.0 && seconds >= 2.0 {
+        true => format!("about {} left, ", terminal::duration(seconds.round())),
+        false => String::new(),
+    }
+}
+
+/// What a limit leaves: whole seconds, and never less than the next step takes.
+fn at_most(seconds: f64, step: f64) -> String {
+    format!("at most {} left, ", terminal::duration(seconds.max(step).ceil().max(1.0)))
 }
 
 impl fairer_nmf_paper::Watch for Bar {
@@ -329,4 +340,18 @@ impl fairer_nmf_paper::Watch for Bar {
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{about, at_most};
+
+    #[test]
+    fn no_time_is_told_that_the_next_step_would_belie() {
+        assert_eq!(about(5.0, 0.014), "");
+        assert_eq!(about(0.1, 100.0), "");
+        assert_eq!(about(5.0, 12.3), "about 12.0 s left, ");
+        assert_eq!(at_most(0.014, 0.001), "at most 1.0 s left, ");
+        assert_eq!(at_most(0.014, 7.5), "at most 8.0 s left, ");
+    }
 }

@@ -1,9 +1,12 @@
 //! The data that options describe, read: as they are, or with the features of a model.
 
 use fairer_nmf::Model;
-use fairer_nmf_io::{Failure, Loaded, ReadOptions, TextOptions, align, kept_recipe};
+use fairer_nmf_io::{
+    Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen, align, kept_recipe,
+    split_member,
+};
 
-use crate::args::{DataArgs, GroupArgs};
+use crate::args::{DataArgs, GroupArgs, UnseenArgs, UnseenName};
 use crate::meaning;
 use crate::screen::Bar;
 
@@ -14,6 +17,21 @@ pub(crate) fn load(
     bar: &Bar,
 ) -> Result<Loaded, Failure> {
     let options = meaning::read_options(data, groups)?;
+    load_with(&data.data, &options, bar)
+}
+
+/// Reads the data that the options describe, of documents the terms of a dictionary, where it names
+/// them and nothing else was asked for.
+pub(crate) fn load_for_terms(
+    data: &DataArgs,
+    groups: &GroupArgs,
+    terms: Option<Vec<String>>,
+    bar: &Bar,
+) -> Result<Loaded, Failure> {
+    let mut options = meaning::read_options(data, Some(groups))?;
+    if let Some(text) = options.text.as_mut().filter(|text| text.vocabulary.is_none()) {
+        text.vocabulary = terms;
+    }
     load_with(&data.data, &options, bar)
 }
 
@@ -33,19 +51,56 @@ pub(crate) fn load_model(path: &str) -> Result<Model, Failure> {
     })
 }
 
-/// Reads data for a model: columns are matched by name where both sides have names, else by
-/// position.
+/// What data are for beside a model.
+pub(crate) struct ForModel<'a> {
+    /// The model and its file.
+    pub model: &'a Model,
+    pub path: &'a str,
+    /// The groups that were asked for; none where nobody needs them.
+    pub groups: Option<&'a GroupArgs>,
+    pub unseen: UnseenArgs,
+    /// The column that says what the rows are called.
+    pub id: Option<&'a String>,
+}
+
+/// Reads data for a model, as the table behind it was read: columns are matched by name where
+/// both sides have names, else by position.
 pub(crate) fn load_for_model(
-    model: &Model,
-    model_path: &str,
+    for_model: &ForModel<'_>,
     data: &DataArgs,
-    groups: Option<&GroupArgs>,
     bar: &Bar,
 ) -> Result<Loaded, Failure> {
+    let &ForModel { model, path: model_path, groups, unseen, id } = for_model;
     let names = model.feature_names.as_deref();
     let features = model.features();
     let mut options = meaning::read_options(data, groups)?;
-    let recipe = kept_recipe(model.preparation.as_deref(), features, model_path)?;
+    let Preparation { text: recipe, table } =
+        kept_recipe(model.preparation.as_deref(), features, model_path)?;
+    options.unseen = match unseen.unseen {
+        UnseenName::Zero => Unseen::Zero,
+        UnseenName::Error => Unseen::Error,
+    };
+    options.id = id.cloned();
+    let format = options.format.or_else(|| Format::of(&split_member(&data.data).0));
+    let is_matrix =
+        matches!(format, Some(Format::Npy | Format::Npz | Format::MatrixMarket | Format::Folder));
+    if let Some(table) = table.filter(|_| !is_matrix) {
+        let table = if groups.is_some() { table } else { table.without_groups() };
+        if data.columns.missing.is_none() {
+            options.missing = table.missing;
+        }
+        options.merge_spellings |= table.merge_spellings;
+        options.recipe = Some(table);
+    }
+    if let Some(recipe) = recipe.as_ref().filter(|_| options.text.is_none() && !is_matrix) {
+        let Some(column) = &recipe.column else {
+            return Err(Failure::wrong(format!(
+                "{model_path} was fitted to documents: which column of {} holds them? name it with `--text COLUMN`",
+                data.data
+            )));
+        };
+        options.text = Some(TextOptions { column: Some(column.clone()), ..recipe.clone() });
+    }
     let own_weights = options.text.is_some() && recipe.is_none();
     if let Some(names) = names {
         match (&mut options.text, recipe) {

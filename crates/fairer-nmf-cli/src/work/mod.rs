@@ -6,12 +6,14 @@ mod data;
 mod fitting;
 mod maker;
 mod on_disk;
+mod ranks;
 mod remarks;
 mod trials;
 
-pub(crate) use data::{load, load_for_model, load_model};
+pub(crate) use data::{ForModel, load, load_for_model, load_for_terms, load_model};
 pub(crate) use fitting::{Compared, fit_and_compare};
 pub(crate) use maker::Maker;
 pub(crate) use on_disk::{Wanted, fit_shards, open};
+pub(crate) use ranks::{choose_rank, measure_ranks};
 pub(crate) use remarks::{unfinished, warnings};
 pub(crate) use trials::{Plan, Record};

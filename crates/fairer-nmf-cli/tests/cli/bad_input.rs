@@ -36,7 +36,7 @@ fn non_numeric_columns() {
     let place = Place::with("a.csv", "g,city,x\na,Rome,1\nb,Oslo,2\n");
     place.refused(
         &fit("a.csv"),
-        "a.csv has a column that is not numeric: `city` (line 2 of `city` holds `Rome`); leave it out with `--drop city` or turn it into 0/1 columns with `--one-hot city`",
+        "a.csv has a column that is not numeric: `city` (line 2 of `city` holds `Rome`); turn words of few values into 0/1 columns with `--one-hot city`, or leave them out with `--drop city`",
     );
 }
 
@@ -48,7 +48,7 @@ fn columns_with_commas_in_their_names() {
     let fit = ["fit", "comma.csv", "--group-by", "sex", "--rank", "1"];
     place.refused(
         &fit,
-        r#"comma.csv has columns that are not numeric: `income, k$`, `it's` (line 2 of `income, k$` holds `lots`); leave them out with `--drop '"income, k$",it'\''s'` or turn them into 0/1 columns with `--one-hot '"income, k$",it'\''s'`"#,
+        r#"comma.csv has columns that are not numeric: `income, k$`, `it's` (line 2 of `income, k$` holds `lots`); turn words of few values into 0/1 columns with `--one-hot '"income, k$",it'\''s'`, or leave them out with `--drop '"income, k$",it'\''s'`"#,
     );
     // What the message says, as a shell passes it on; then in other ways.
     for more in [
@@ -218,9 +218,11 @@ fn a_model_whose_features_differ() {
     let place = Place::with("a.csv", small_csv(','));
     place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
     let transform = |file| ["transform", file, "--model", "m.safetensors", "-o", "W.csv"];
+    // What made the groups is no feature, but anything else might be one.
+    place.write("more.csv", "g,q,w,x,y,z\na,0,1,2,3,4\n");
     place.refused(
-        &transform("a.csv"),
-        "a.csv differs from m.safetensors in its features: `g` is not in m.safetensors: leave it out with `--drop g`",
+        &transform("more.csv"),
+        "more.csv differs from m.safetensors in its features: `q` is not in m.safetensors: leave it out with `--drop q`",
     );
     place.write("less.csv", "w,x,y\n1,2,3\n");
     place.refused(

@@ -3,6 +3,7 @@
 mod bad_input;
 mod charts;
 mod choices;
+mod clear;
 mod commands;
 mod dictionaries;
 mod documents;
@@ -16,3 +17,4 @@ mod outputs;
 mod pages;
 mod reproduce;
 mod support;
+mod tables;

@@ -1,5 +1,6 @@
 //! Documents to TF-IDF features, as scikit-learn's `TfidfVectorizer` makes them.
 
+mod languages;
 mod tfidf;
 mod tokens;
 
@@ -164,6 +165,24 @@ impl StopWords {
         let text = decode(&Source::open(path)?);
         let words = text.lines().map(str::trim).filter(|w| !w.is_empty());
         Ok(Self::Words(words.map(String::from).collect()))
+    }
+
+    /// A list by its name: `none`, `auto`, `english` or another language.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "none" => Self::None,
+            "auto" => Self::Auto,
+            "english" => Self::English,
+            language => {
+                let words = languages::words(language)?;
+                Self::Words(words.iter().map(|word| (*word).to_owned()).collect())
+            }
+        })
+    }
+
+    /// The languages that have a list, English apart.
+    pub fn languages() -> impl Iterator<Item = &'static str> {
+        languages::names()
     }
 
     /// The same words, each of them: what a list is called may mean other words one day.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::tokens::Tokenizer;
-use super::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions, tokens};
+use super::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions, languages, tokens};
 use crate::error::InputError;
 use crate::matrix::SparseMatrix;
 
@@ -45,10 +45,17 @@ pub(crate) fn vectorize(
             bag
         })
         .collect();
-    let Chosen { terms, stop_words, notes } = match &options.vocabulary {
+    let Chosen { terms, stop_words, mut notes } = match &options.vocabulary {
         Some(terms) => Chosen::given(terms, options)?,
         None => choose(path, &bags, options)?,
     };
+    let unsegmented = languages::unsegmented(documents);
+    if unsegmented > 0.1 && options.token_pattern.is_none() {
+        notes.push(format!(
+            "{:.0} % of the letters are of scripts without blanks between words (Chinese, Japanese, Thai and others), where whole phrases were taken for words: divide the words with blanks first",
+            100.0 * unsegmented
+        ));
+    }
     let column: HashMap<&str, u32> = (0..).zip(&terms).map(|(i, t)| (t.as_str(), i)).collect();
     let mut rows: Vec<Counts> = bags
         .par_iter()
@@ -111,13 +118,19 @@ type Frequencies<'a> = HashMap<&'a str, (usize, u64)>;
 /// Whether the documents are English: of the terms that most documents have, at least half are
 /// common English words. (Of 20 Newsgroups all are; of texts in German or French at most two.)
 fn are_english(frequencies: &Frequencies<'_>, documents: usize) -> bool {
+    let english: HashSet<&str> = tokens::english().collect();
+    let terms = most_common(frequencies);
+    let common = terms.iter().filter(|term| english.contains(*term)).count();
+    documents >= ENOUGH && 2 * common >= ENOUGH
+}
+
+/// The terms that most documents have.
+fn most_common<'a>(frequencies: &Frequencies<'a>) -> Vec<&'a str> {
     let mut terms: Vec<(usize, &str)> =
         frequencies.iter().map(|(term, (documents, _))| (*documents, *term)).collect();
     terms.sort_by_key(|&(documents, term)| (std::cmp::Reverse(documents), term));
     terms.truncate(ENOUGH);
-    let english: HashSet<&str> = tokens::english().collect();
-    let common = terms.iter().filter(|(_, term)| english.contains(term)).count();
-    documents >= ENOUGH && 2 * common >= ENOUGH
+    terms.into_iter().map(|(_, term)| term).collect()
 }
 
 /// The terms to keep, sorted by code point.
@@ -148,7 +161,15 @@ fn choose(
             );
             StopWords::English
         }
-        StopWords::Auto => StopWords::None,
+        StopWords::Auto => {
+            let language = languages::of_terms(&most_common(&frequency));
+            if let Some(language) = language.filter(|_| bags.len() >= ENOUGH) {
+                notes.push(format!(
+                    "the documents seem to be {language}: leave its common words out with `--stop-words {language}`"
+                ));
+            }
+            StopWords::None
+        }
         given => given.clone(),
     };
     let all = bags.len() as f64;

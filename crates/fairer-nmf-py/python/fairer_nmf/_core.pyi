@@ -117,6 +117,14 @@ def fit(
     representation: NDArray[np.float64] | None = None,
     listener: _Listener = None,
 ) -> tuple[Model, NDArray[_Float]]: ...
+def choose_rank(
+    x: Any,
+    groups: _Groups,
+    normalize: bool,
+    seed: int,
+    threads: int,
+    listener: _Listener = None,
+) -> str: ...
 def estimate_baselines(
     x: Any,
     groups: _Groups,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of topics.
+    n_components : int or "auto", default=2
+        Number of topics. "auto" chooses it by bi-cross-validation, as the program's
+        ``--rank auto`` does: as many as foretell entries that were held out, of all rows and of
+        the worst-off group; see `rank_choice_`.
     method : {"am", "mu", "standard"}, default="am"
         Alternating minimisation with an exact min-max step, multiplicative updates as in the
         paper, or standard NMF (which groups do not influence, but whose losses are reported).
@@ -117,6 +120,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Plain NMF does not compute it, nor does ``bound=False``.
     n_iter_ : int
         Iterations of the kept run.
+    rank_choice_ : dict
+        After ``n_components="auto"``: `rank`, `rank_of_all`, `worst_off` (a group and its rank) and
+        `points`, the held-out errors and the stability of the topics of every rank tried.
     history_ : ndarray of shape (n_iter_, n_groups)
         Losses after every iteration.
     n_features_in_ : int
@@ -143,7 +149,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         method: Method = "am",
         groups: Grouping = "combined",
@@ -395,6 +401,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if groups is None and settings["method"] in ("am", "mu"):
             _meaning.warn_of_no_groups(settings["method"], y)
         names = getattr(self, "feature_names_in_", None)
+        if self.n_components == _meaning.AUTO:
+            self._choose_rank(X, groups, settings)
         with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             model, representation = _core.fit(
                 X,
@@ -409,6 +417,15 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.groups_ = groups.to_array()
         _meaning.pass_on_warnings(model, groups)
         return representation
+
+    def _choose_rank(self, X: Any, groups: _data.Groups | None, settings: _core.Settings) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
+            found = _core.choose_rank(
+                X, groups, settings["normalize"], settings["seed"], settings["threads"], progress
+            )
+        self.rank_choice_ = json.loads(found)
+        settings["rank"] = self.rank_choice_["rank"]
 
     def _settings(self, groups: _data.Groups | None) -> _core.Settings:
         return _meaning.settings(self, groups)

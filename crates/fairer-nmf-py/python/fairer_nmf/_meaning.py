@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     from fairer_nmf._estimator import FairerNMF
 
 
+#: What `n_components` says where the rank is to be chosen.
+AUTO = "auto"
+
+
+def _rank(given: Any) -> int:
+    """The rank; 1 stands for one that is chosen later."""
+    if isinstance(given, str):
+        if given != AUTO:
+            raise ValueError(f"n_components is '{given}': expected a number or 'auto'")
+        return 1
+    return _data.count("n_components", given)
+
+
 def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Settings:
     """Give the settings of a fit; wrong parameters are refused here or by the library."""
     errors = _baseline.given("baseline", estimator.baseline, groups)
@@ -24,7 +37,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         preset = "zero"
     feature_names = getattr(estimator, "feature_names_in_", None)
     return {
-        "rank": _data.count("n_components", estimator.n_components),
+        "rank": _rank(estimator.n_components),
         "method": str(estimator.method),
         "fairness": _data.number("fairness", estimator.fairness),
         "ties": str(estimator.ties),

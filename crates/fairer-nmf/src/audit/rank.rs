@@ -168,10 +168,12 @@ impl Split {
         let mut rows = vec![Vec::new(); folds];
         // Where one group ends, the next goes on, so that small groups do not fill the first folds.
         let mut next = 0;
+        // Where groups overlap, a row goes with the first of its groups.
+        let mut taken = vec![false; data.rows()];
         for (l, group) in data.groups().iter().enumerate() {
             let mut order = group.rows.clone();
             Stream::new(seed, Purpose::Rank(l as u64, 0), 0).shuffle(&mut order);
-            for row in order {
+            for row in order.into_iter().filter(|&row| !std::mem::replace(&mut taken[row], true)) {
                 rows[next % folds].push(row);
                 next += 1;
             }

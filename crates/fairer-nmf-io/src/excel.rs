@@ -1,0 +1,101 @@
+//! Sheets of Excel and of LibreOffice (cargo feature `excel`): .xlsx, .xls, .xlsb and .ods.
+
+use std::io::Cursor;
+
+use calamine::{Data, Range, Reader, open_workbook_auto_from_rs};
+
+use super::error::InputError;
+use super::plan::{Plan, Reading, Role};
+use super::table::{Number, Sink, Table, settled};
+
+/// Reads a sheet, the first one unless it is named; its first row that is not empty is the header.
+/// Cells are numbers, texts or dates as the program stored them, whatever it shows.
+pub(crate) fn parse<T: Number>(
+    path: &str,
+    bytes: &[u8],
+    sheet: Option<&str>,
+    planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
+) -> Result<Table<T>, InputError> {
+    let range = sheet_of(path, bytes, sheet)?;
+    let first_line = range.start().map_or(0, |(row, _)| u64::from(row)) + 1;
+    let mut rows = (first_line..).zip(range.rows()).filter(|(_, row)| !row.iter().all(is_empty));
+    let Some((_, header)) = rows.next() else {
+        let what = "the sheet is empty; a header with the names of the columns is expected".into();
+        return Err(InputError::Empty { path: path.into(), what });
+    };
+    let width = header.iter().rposition(|cell| !is_empty(cell)).map_or(0, |last| last + 1);
+    let names = header[..width].iter().map(|cell| text(cell).trim().to_owned()).collect();
+    let rows: Vec<(u64, &[Data])> = rows.collect();
+    settled(planner(names)?, false, |plan| {
+        let looking = plan.reading == Reading::Looking;
+        let mut numbers = vec![T::default(); if looking { 0 } else { rows.len() * plan.numbers }];
+        let mut sink = Sink::new(plan, &mut numbers);
+        for (line, row) in &rows {
+            // What stands beside the table, under no name, belongs to no column.
+            if let Some(beyond) = row[width..].iter().rposition(|cell| !is_empty(cell)) {
+                sink.ragged(*line, width + beyond + 1);
+                break;
+            }
+            for (column, cell) in row[..width].iter().enumerate() {
+                put(&mut sink, plan, column, cell, *line);
+            }
+            sink.end_row(*line);
+        }
+        let part = sink.finish();
+        Ok((numbers, part))
+    })
+}
+
+fn sheet_of(path: &str, bytes: &[u8], sheet: Option<&str>) -> Result<Range<Data>, InputError> {
+    let mut book = open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|e| {
+        InputError::damaged(path, format!("it is no workbook that can be read ({e})"))
+    })?;
+    let sheets = book.sheet_names();
+    let name = match sheet {
+        None => sheets.first().cloned(),
+        Some(wanted) => sheets.iter().find(|name| *name == wanted).cloned(),
+    };
+    let Some(name) = name else {
+        let what = format!("has no sheet `{}`", sheet.unwrap_or_default());
+        return Err(InputError::WhichArray { path: path.into(), what, arrays: sheets });
+    };
+    book.worksheet_range(&name).map_err(|e| InputError::damaged(path, e))
+}
+
+fn put<T: Number>(sink: &mut Sink<'_, T>, plan: &Plan, column: usize, cell: &Data, line: u64) {
+    let number = match cell {
+        Data::Int(value) => Some(*value as f64),
+        Data::Float(value) => Some(*value),
+        _ => None,
+    };
+    match (plan.roles[column], number) {
+        (Role::Number(slot), Some(value)) if plan.na_values.is_empty() && value.is_finite() => {
+            sink.feature(slot, T::of(value));
+        }
+        _ if is_empty(cell) => sink.missing(column, line),
+        _ => sink.cell(column, text(cell).as_bytes(), line),
+    }
+}
+
+/// Nothing, blanks, or an error such as #N/A.
+fn is_empty(cell: &Data) -> bool {
+    match cell {
+        Data::Empty | Data::Error(_) => true,
+        Data::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// A cell as a text file would have it.
+fn text(cell: &Data) -> String {
+    match cell {
+        Data::DateTime(when) if when.is_datetime() => {
+            let (year, month, day, hour, minute, second, _) = when.to_ymd_hms_milli();
+            match (hour, minute, second) {
+                (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+                _ => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+            }
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,178 @@
+//! What the cells of a table made trouble with, and what they told on the way.
+
+use super::error::{CellPlace, InputError};
+use super::options::Missing;
+use super::plan::Plan;
+use super::written::{self, Evidence};
+
+/// How many missing cells an error names.
+const NAMED_CELLS: usize = 5;
+
+/// What was met in a part of a table.
+#[derive(Debug, Default)]
+pub(crate) struct Issues {
+    missing: usize,
+    first_missing: Vec<(u64, usize)>,
+    /// Per column: how many cells were missing.
+    missing_in: Vec<usize>,
+    /// Per column: texts where a number was expected.
+    texts_in: Vec<Option<Texts>>,
+    /// Per column: how many numbers had a unit, and which.
+    units_in: Vec<(usize, u32)>,
+    ragged: Option<(u64, usize)>,
+    pub(super) dropped: usize,
+    /// Numbers that are another one, or none, with the other decimal mark.
+    pub(super) open_numbers: usize,
+    /// What the cells tell of the decimal mark, where they were asked.
+    pub(super) evidence: Evidence,
+}
+
+#[derive(Debug, Clone)]
+struct Texts {
+    count: usize,
+    line: u64,
+    value: String,
+}
+
+impl Issues {
+    pub(super) fn new(columns: usize) -> Self {
+        Self {
+            missing_in: vec![0; columns],
+            texts_in: vec![None; columns],
+            units_in: vec![(0, 0); columns],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn missing(&mut self, column: usize, line: u64) {
+        self.missing += 1;
+        self.missing_in[column] += 1;
+        if self.first_missing.len() < NAMED_CELLS {
+            self.first_missing.push((line, column));
+        }
+    }
+
+    pub(super) fn not_a_number(&mut self, column: usize, cell: &str, line: u64) {
+        match &mut self.texts_in[column] {
+            Some(texts) => texts.count += 1,
+            none => {
+                let value = cell.chars().take(40).collect();
+                *none = Some(Texts { count: 1, line, value });
+            }
+        }
+    }
+
+    pub(super) fn unit(&mut self, column: usize, unit: u32) {
+        if unit != 0 {
+            let (count, units) = &mut self.units_in[column];
+            *count += 1;
+            *units |= unit;
+        }
+    }
+
+    pub(super) fn ragged(&mut self, line: u64, found: usize) {
+        self.ragged.get_or_insert((line, found));
+    }
+
+    /// Takes what a later part of the file met, `lines` further on.
+    pub(super) fn append(&mut self, later: Issues, lines: u64) {
+        self.missing += later.missing;
+        self.dropped += later.dropped;
+        self.open_numbers += later.open_numbers;
+        let room = NAMED_CELLS - self.first_missing.len();
+        let more = later.first_missing.into_iter().take(room);
+        self.first_missing.extend(more.map(|(line, column)| (line + lines, column)));
+        for (count, more) in self.missing_in.iter_mut().zip(later.missing_in) {
+            *count += more;
+        }
+        for ((count, units), (more, others)) in self.units_in.iter_mut().zip(later.units_in) {
+            (*count, *units) = (*count + more, *units | others);
+        }
+        for (texts, more) in self.texts_in.iter_mut().zip(later.texts_in) {
+            match (texts, more) {
+                (Some(texts), Some(more)) => texts.count += more.count,
+                (texts @ None, Some(more)) => {
+                    let line = more.line + lines;
+                    *texts = Some(Texts { line, ..more });
+                }
+                (_, None) => {}
+            }
+        }
+        if self.ragged.is_none() {
+            self.ragged = later.ragged.map(|(line, found)| (line + lines, found));
+        }
+        self.evidence.append(later.evidence, lines);
+    }
+
+    /// The row that has the wrong number of cells, where there is one.
+    pub(super) fn check_shape(&self, plan: &Plan) -> Result<(), InputError> {
+        match self.ragged {
+            None => Ok(()),
+            Some((line, found)) => Err(InputError::RaggedRow {
+                path: plan.path.clone(),
+                line,
+                found,
+                expected: plan.names.len(),
+            }),
+        }
+    }
+
+    pub(super) fn check(&self, plan: &Plan, records: usize) -> Result<(), InputError> {
+        self.check_shape(plan)?;
+        let path = || plan.path.clone();
+        let texts = || {
+            let texts = self.texts_in.iter().enumerate();
+            texts.filter_map(|(column, texts)| Some((column, texts.as_ref()?)))
+        };
+        // A column is not numeric if at least half of its values are texts.
+        let mut wordy =
+            texts().filter(|(c, texts)| 2 * texts.count >= records - self.missing_in[*c]);
+        if let Some((first, texts)) = wordy.next() {
+            let columns = std::iter::once(first).chain(wordy.map(|(column, _)| column));
+            return Err(InputError::NonNumericColumns {
+                path: path(),
+                columns: columns.map(|column| plan.names[column].clone()).collect(),
+                line: texts.line,
+                value: texts.value.clone(),
+                advice: None,
+            });
+        }
+        if let Some((column, texts)) = texts().min_by_key(|(_, texts)| texts.line) {
+            return Err(InputError::TextCell {
+                path: path(),
+                line: texts.line,
+                column: plan.names[column].clone(),
+                value: texts.value.clone(),
+            });
+        }
+        if self.missing > 0 && plan.missing == Missing::Error {
+            let cells = self
+                .first_missing
+                .iter()
+                .map(|&(line, column)| CellPlace { line, column: plan.names[column].clone() });
+            return Err(InputError::MissingCells {
+                path: path(),
+                count: self.missing,
+                cells: cells.collect(),
+            });
+        }
+        Ok(())
+    }
+
+    /// A note on every column whose numbers have several units, or one now and then.
+    pub(super) fn mixed_units(&self, plan: &Plan, records: usize) -> Vec<String> {
+        let columns = self.units_in.iter().enumerate().filter(|(column, (count, units))| {
+            *count > 0 && (units.count_ones() > 1 || count + self.missing_in[*column] < records)
+        });
+        columns
+            .map(|(column, (count, units))| {
+                let units = written::units(*units).join(", ");
+                let name = &plan.names[column];
+                format!(
+                    "{count} of {} numbers of column `{name}` have a unit ({units}), the others have another or none: all were taken as they stand, without it",
+                    records - self.missing_in[column]
+                )
+            })
+            .collect()
+    }
+}
