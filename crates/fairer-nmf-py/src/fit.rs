@@ -212,7 +212,7 @@ pub fn choose_rank<'py>(
     threads: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let groups = Groups::of(groups);
+    let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {

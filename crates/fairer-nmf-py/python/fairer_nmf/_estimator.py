@@ -401,8 +401,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if groups is None and settings["method"] in ("am", "mu"):
             _meaning.warn_of_no_groups(settings["method"], y)
         names = getattr(self, "feature_names_in_", None)
-        if self.n_components == _meaning.AUTO:
-            self._choose_rank(X, groups, settings)
+        if isinstance(self.n_components, str):
+            weighted = _data.weighted(groups, sample_weight, index, X.shape[0])
+            self._choose_rank(X, weighted, settings)
         with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             model, representation = _core.fit(
                 X,
@@ -418,7 +419,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         _meaning.pass_on_warnings(model, groups)
         return representation
 
-    def _choose_rank(self, X: Any, groups: _data.Groups | None, settings: _core.Settings) -> None:
+    def _choose_rank(self, X: Any, groups: Any, settings: _core.Settings) -> None:
         names = getattr(self, "feature_names_in_", None)
         with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             found = _core.choose_rank(
