@@ -184,7 +184,12 @@ fn fit_on_disk(
     bar: &Bar,
 ) -> Result<(), Failure> {
     let start = std::time::Instant::now();
-    let (rank, solver) = (args.rank as usize, &args.common.solver);
+    let solver = &args.common.solver;
+    let RankName::Given(rank) = args.rank else {
+        return Err(Failure::wrong(
+            "--rank auto holds the data in memory: give the rank with --memory, or choose it on a part of the rows",
+        ));
+    };
     let held = open(&args.data, &args.groups, memory, bar)?;
     let scaling = match solver.normalize {
         Some(Normalize::None) => Scaling::AsTheyAre,
@@ -229,6 +234,7 @@ fn fit_on_disk(
         features: found.shape.1,
         precision: found.precision,
         normalize: Normalized::of(&scaling),
+        left_out: Vec::new(),
     };
     let own = method.is_standard() && !args.common.no_compare;
     let standard = if own { Some(&found.model) } else { found.standard.as_ref() };
