@@ -10,6 +10,7 @@ mod claims;
 mod convergence;
 mod figures;
 mod kept;
+pub mod neighbours;
 pub mod newsgroups;
 mod page;
 mod sets;

@@ -49,6 +49,10 @@ def test_the_program_writes_what_the_schema_says(csv, tmp_path):
         ("audit", "outcome", (csv, *by, "--model", model, "--no-compare", *FEW)),
         ("demo", "outcome", ("--out", tmp_path, "--quiet")),
         ("sweep", "sweep", (csv, *by, "--ranks", "1,2", "--trials", 2, "--quiet")),
+        ("compare", "compare", (csv, *by, *rank, "--n-init", 1, "--quiet")),
+        ("fit", "outcome", (csv, *by, *rank, "--fairness", 0.5, "--quiet")),
+        ("fit", "outcome", (csv, *by, *rank, "--weights", "f0", "--audit", *FEW)),
+        ("fit", "outcome", (csv, "--group-by-each", "group", *rank, "--audit", *FEW)),
         ("topics", "topics", (model, "--quiet")),
         ("inspect", "inspect", (csv, *by, "--rank", 3, "--quiet")),
     ]

@@ -63,6 +63,7 @@ pub use weights::WeightRule;
 #[doc(hidden)]
 pub mod measure {
     pub use crate::audit::student::{quantile, upper_tail};
+    pub use crate::kernel::eigen::leading_projection;
     pub use crate::kernel::panel::{Packed, room, times};
     pub use crate::update::nnls::{NnlsReport, Scratch, solve};
 }

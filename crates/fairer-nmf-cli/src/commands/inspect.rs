@@ -157,9 +157,12 @@ fn read_leniently(
             InputError::TextCell { column, .. } => options.drop.push(column.clone()),
             InputError::MissingCells { .. } => options.missing = Missing::DropRows,
             InputError::NoSuchColumn { column, .. } => {
-                for columns in [&mut options.group_by, &mut options.drop, &mut options.one_hot] {
+                let ReadOptions { group_by, group_by_each, drop, one_hot, weights, .. } =
+                    &mut options;
+                for columns in [group_by, group_by_each, drop, one_hot] {
                     input::remove_column(columns, column);
                 }
+                weights.take_if(|name| name == column);
                 options.bins.retain(|bins| bins.column != *column);
                 if options.text.as_ref().is_some_and(|t| t.column.as_ref() == Some(column)) {
                     return Err((problems, true));

@@ -3,6 +3,7 @@
 //! A new command is a file, a line in [`Command`] and a line in [`run`].
 
 mod audit;
+mod compare;
 mod completions;
 mod demo;
 mod fit;
@@ -48,6 +49,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Transform(transform::TransformArgs),
     Sweep(sweep::SweepArgs),
+    Compare(compare::CompareArgs),
     Topics(topics::TopicsArgs),
     Inspect(inspect::InspectArgs),
     Reproduce(reproduce::ReproduceArgs),
@@ -65,6 +67,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Audit(args) => on_threads(&args.common.run, || audit::run(&args)),
         Command::Transform(args) => on_threads(&args.run.clone(), || transform::run(args)),
         Command::Sweep(args) => on_threads(&args.run, || sweep::run(&args)),
+        Command::Compare(args) => on_threads(&args.run, || compare::run(&args)),
         Command::Topics(args) => topics::run(&args),
         Command::Inspect(args) => on_threads(&args.run, || inspect::run(&args)),
         Command::Reproduce(args) => on_threads(&args.run, || reproduce::run(&args)),

@@ -69,7 +69,9 @@ enum What {
     Convergence,
     /// Seconds of AM and MU on Heart Disease and 20 Newsgroups
     Timing,
-    /// All of these
+    /// The methods of others beside Fairer-NMF on the four data sets: neighbours.md, neighbours.json
+    Neighbours,
+    /// All of the paper's
     All,
 }
 
@@ -81,6 +83,7 @@ impl What {
             Self::HeartDisease => &[Part::HeartDisease],
             Self::Newsgroups => &[Part::Newsgroups],
             Self::Convergence => &[Part::Convergence],
+            Self::Neighbours => &[],
             Self::Timing => &[Part::HeartDisease, Part::Newsgroups],
             Self::All => &[
                 Part::Synthetic1,
@@ -108,6 +111,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     let bar = Bar::new(&args.run);
+    if args.what == What::Neighbours {
+        let found = paper::neighbours::study(&settings, &bar);
+        bar.finish();
+        let found = found?;
+        return if args.run.quiet { Ok(()) } else { print(&found) };
+    }
     let done = paper::run(&settings, &bar);
     bar.finish();
     let done = done?;

@@ -3,6 +3,7 @@
 pub(crate) mod cautions;
 mod columns;
 mod fitted;
+mod neighbours;
 mod outcome;
 mod page;
 mod publish;
@@ -12,6 +13,7 @@ mod table;
 
 pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, of_fit};
+pub(crate) use neighbours::{neighbour_json, neighbour_table, of_neighbours};
 pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds, fairness};
 pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;

@@ -116,7 +116,7 @@ fn families_of_groups_are_shown_family_by_family() {
         ]
     );
     let at = |what: &str| ran.out.find(what).unwrap_or_else(|| panic!("{what}: {}", ran.out));
-    assert!(at("\nsex ") < at("sex=f") && at("sex=m") < at("\nregion "), "{}", ran.out);
+    assert!(at("\nsex\n") < at("sex=f") && at("sex=m") < at("\nregion\n"), "{}", ran.out);
     assert!(place.read("f.html").contains("by each of sex,region"));
     place.refused(
         &[&fit[..], &["--min-group-size", "5"]].concat(),
@@ -126,4 +126,26 @@ fn families_of_groups_are_shown_family_by_family() {
     assert!(out.contains("region=north"), "{out}");
     let both = place.run(&["fit", HEART, "--group-by", "sex", "--group-by-each", "cp", "-r", "2"]);
     assert_eq!(both.code, 2, "{}", both.err);
+}
+
+#[test]
+fn neighbours_are_compared_under_one_audit() {
+    let place = Place::with("p.csv", people());
+    let by = ["compare", "p.csv", "--group-by", "sex", "--drop", "region,w", "--n-init", "1"];
+    let with = |more: &[&'static str]| [&by[..], more].concat();
+    let ran = place.ok(&with(&["--rank", "2", "--json", "c.json", "--report", "c.html"]));
+    assert!(ran.out.contains("Robust multi-objective NMF"), "{}", ran.out);
+    let json = place.json("c.json");
+    let methods = json["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 12);
+    let worst = |name: &str| {
+        let found = methods.iter().find(|m| m["method"] == name).unwrap();
+        number(&found["worst_loss"])
+    };
+    assert!(worst("am") <= worst("standard") + 1e-6);
+    assert!(place.read("c.html").contains("Fair PCA"));
+    place.refused(
+        &with(&["--rank", "2", "--methods", "best"]),
+        "--methods best: expected some of standard, am, reweighted-rows, reweighted-norms, glrm-power, glrm-exponential, glrm-disparity, robust, fair-pca, fair-pca-loss, shared-budget, separate",
+    );
 }

@@ -59,3 +59,24 @@ pub(super) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
     });
     first_bad.map_or(Ok(()), Err)
 }
+
+impl<T: Number> GroupedData<'_, T> {
+    /// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
+    #[must_use]
+    pub fn second_moments(&self) -> Vec<Vec<f64>> {
+        let n = self.features();
+        let of_group = |group: &Group| {
+            let mut sum = vec![0.0; n * n];
+            let mut entries = Vec::new();
+            for &row in &group.rows {
+                entries.clear();
+                self.for_each_in_row(row, |j, x| entries.push((j, x)));
+                for &(i, x) in entries.iter().filter(|(_, x)| *x != 0.0) {
+                    entries.iter().for_each(|&(j, y)| sum[i * n + j] += x * y);
+                }
+            }
+            sum
+        };
+        self.groups.par_iter().map(of_group).collect()
+    }
+}

@@ -35,6 +35,19 @@ pub(crate) fn symmetric(a: &[f64], n: usize) -> Eigen {
     Eigen { values: order.iter().map(|&i| d[i]).collect(), vectors }
 }
 
+/// The projection on the d leading eigenvectors of a symmetric n×n matrix, n×n.
+pub fn leading_projection(a: &[f64], n: usize, d: usize) -> Vec<f64> {
+    let vectors = symmetric(a, n).vectors;
+    let mut p = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            let row = |i: usize| &vectors[i * n..][..d];
+            p[i * n + j] = row(i).iter().zip(row(j)).map(|(x, y)| x * y).sum();
+        }
+    }
+    p
+}
+
 /// Householder's reduction. `d` gets the diagonal, `e` the sub-diagonal (e[i] beside d[i−1] and
 /// d[i]), and the rows of `v` the transposed transformation.
 fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {

@@ -1,0 +1,102 @@
+//! The neighbours side by side: the table of `compare`, and its page.
+
+use fairer_nmf::audit::is_small;
+use fairer_nmf::{Element, GroupedData};
+use fairer_nmf_paper::neighbours::Compared;
+use fairer_nmf_report as page;
+use fairer_nmf_report::library::{self, About, setting};
+
+use serde::Serialize;
+
+use super::publish::json;
+use crate::screen::{PLAIN, STRONG, Table, styled};
+
+/// Every method with total error, worst loss and the losses of all groups.
+pub(crate) fn neighbour_table(found: &Compared) -> String {
+    let mut header = vec!["method", "total error", "worst loss", "worst excess", "seconds"];
+    header.extend(found.groups.iter().map(String::as_str));
+    let mut table = Table::new(1, &header);
+    for method in &found.methods {
+        let number = |value: f64| format!("{value:.4}");
+        let mut cells = vec![
+            method.title.to_owned(),
+            number(method.total_error),
+            number(method.worst_loss),
+            number(method.worst_excess),
+            format!("{:.2}", method.seconds),
+        ];
+        cells.extend(method.losses.iter().map(|loss| number(*loss)));
+        table.row(PLAIN, cells.into_iter());
+    }
+    let heading = styled(STRONG, &format!("Losses of the groups at rank {}", found.rank));
+    let remarks = found.methods.iter().filter_map(|method| {
+        method.remark.as_ref().map(|remark| format!("{}: {remark}\n", method.title))
+    });
+    let bound = found.global_bound.map_or_else(String::new, |bound| {
+        format!("No model of this rank has a worst loss below {bound:.4}.\n")
+    });
+    format!("{heading}\n\n{}\n{bound}{}", table.render(), remarks.collect::<String>())
+}
+
+/// The page: every method is a model.
+pub(crate) fn of_neighbours<T: Element>(
+    about: About<'_>,
+    data: &GroupedData<'_, T>,
+    found: &Compared,
+) -> page::Report {
+    let group = |(l, name): (usize, &String)| page::GroupOutcome {
+        group: page::Group {
+            name: name.clone(),
+            rows: found.rows[l],
+            relative_baseline: found.relative_baselines[l],
+            small: is_small(found.rows[l], found.rank),
+            ..page::Group::default()
+        },
+        results: (found.methods.iter())
+            .map(|method| page::GroupResult {
+                relative_error: method.relative_errors[l],
+                loss: method.losses[l],
+                ..page::GroupResult::default()
+            })
+            .collect(),
+        ..page::GroupOutcome::default()
+    };
+    let model = |method: &fairer_nmf_paper::neighbours::Outcome| page::ModelSummary {
+        name: method.title.to_owned(),
+        rank: found.rank,
+        total_error: Some(method.total_error),
+        ..page::ModelSummary::default()
+    };
+    let remarks = found.methods.iter().filter_map(|method| {
+        method.remark.as_ref().map(|remark| format!("{}: {remark}.", method.title))
+    });
+    page::Report {
+        subtitle: format!("{} methods at rank {}", found.methods.len(), found.rank),
+        settings: vec![setting("rank", found.rank)],
+        models: found.methods.iter().map(model).collect(),
+        who_pays: page::WhoPays {
+            baseline_runs: 0,
+            groups: found.groups.iter().enumerate().map(group).collect(),
+        },
+        title: about.title,
+        generated: about.generated,
+        command: about.command,
+        data: library::data_summary(data),
+        notes: about.notes.into_iter().chain(remarks).collect(),
+        ..page::Report::default()
+    }
+}
+
+/// The fields of `--json`; docs/schema/compare.json has them.
+#[derive(Serialize)]
+struct Fields<'a> {
+    schema: u32,
+    #[serde(flatten)]
+    found: &'a Compared,
+    version: &'static str,
+}
+
+/// As JSON for programs.
+pub(crate) fn neighbour_json(found: &Compared) -> Vec<u8> {
+    json(&Fields { schema: page::SCHEMA, found, version: env!("CARGO_PKG_VERSION") })
+}

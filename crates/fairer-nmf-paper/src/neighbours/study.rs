@@ -1,0 +1,85 @@
+//! `reproduce neighbours`: the paper's data sets under every neighbour.
+
+use std::fmt::Write;
+
+use fairer_nmf::Parameters;
+use fairer_nmf_io::Failure;
+
+use super::{ALL, Compared, compare};
+use crate::sets::{SETS, Set};
+use crate::{NO_POSTS, Part, Settings, Watch, put};
+
+/// The rank of every set: as many topics as groups at the least, and below what fits exactly.
+fn rank(set: &Set) -> usize {
+    match set.part {
+        Part::Synthetic1 => 4,
+        Part::Synthetic2 => 3,
+        Part::Newsgroups => 6,
+        Part::HeartDisease | Part::Convergence => 5,
+    }
+}
+
+/// Compares all neighbours on the data sets (20 Newsgroups where it is given), writes neighbours.md and
+/// neighbours.json, and gives the tables.
+///
+/// # Errors
+/// If the folder cannot be used, the data cannot be read, or it was stopped.
+pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
+    std::fs::create_dir_all(settings.out).map_err(|e| {
+        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
+    })?;
+    let mut text = String::new();
+    let mut all: Vec<(&str, Compared)> = Vec::new();
+    for (i, set) in SETS.iter().enumerate() {
+        if set.part == Part::Newsgroups && settings.data.is_none() {
+            watch.note(NO_POSTS);
+            continue;
+        }
+        watch.next(&format!("{}/{}", i + 1, SETS.len()));
+        let held = set.hold(settings)?;
+        let data = held.grouped()?;
+        let n_init = if settings.quick { 1 } else { Parameters::new(1).n_init };
+        let parameters = Parameters { seed: settings.seed, n_init, ..Parameters::new(rank(set)) };
+        let observer = |_: &fairer_nmf::Progress<'_>| match watch.stopped() {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        };
+        let found = compare(&data, &ALL, &parameters, &observer)?;
+        if watch.stopped() {
+            return Err(Failure::failed("stopped before the comparison was done"));
+        }
+        text += &markdown(set.title, &found);
+        all.push((set.title, found));
+    }
+    let json = serde_json::to_vec_pretty(&all).unwrap_or_default();
+    put(settings.out, "neighbours.json", &json)?;
+    put(settings.out, "neighbours.md", text.as_bytes())?;
+    Ok(text)
+}
+
+/// A table of a set.
+fn markdown(title: &str, found: &Compared) -> String {
+    let mut text = format!("## {title}, rank {}\n\n", found.rank);
+    let names = found.groups.iter().map(|name| format!(" {name} |")).collect::<String>();
+    let lines = "---|".repeat(5 + found.groups.len());
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "| method | total error | worst loss | worst excess | seconds |{names}\n|{lines}"
+    );
+    for method in &found.methods {
+        let losses = method.losses.iter().map(|loss| format!(" {loss:.4} |")).collect::<String>();
+        let _ = writeln!(
+            text,
+            "| {} | {:.4} | {:.4} | {:.4} | {:.1} |{losses}",
+            method.title,
+            method.total_error,
+            method.worst_loss,
+            method.worst_excess,
+            method.seconds
+        );
+    }
+    let bound = found.global_bound.map_or_else(|| "–".to_owned(), |b| format!("{b:.4}"));
+    let _ = writeln!(text, "\nBound on the worst loss of any model of the rank: {bound}.\n");
+    text
+}
