@@ -13,6 +13,7 @@ mod permutation;
 pub mod rank;
 mod report;
 mod residuals;
+mod spread;
 mod steps;
 pub(crate) mod student;
 mod topics;
@@ -34,6 +35,7 @@ pub use permutation::{
 };
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
+pub use spread::evaluate_spread;
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 pub use verdict::{Verdict, VerdictCode};
@@ -189,6 +191,10 @@ fn check_components<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
 ) -> Result<()> {
+    check_dictionary(components, data.features())
+}
+
+fn check_dictionary(components: ArrayView2<'_, f64>, features: usize) -> Result<()> {
     let rank = components.nrows();
     if rank == 0 {
         return Err(Error::Parameter {
@@ -197,7 +203,7 @@ fn check_components<T: Element>(
             expected: "components must have at least one row",
         });
     }
-    check_factor("components", components, (rank, data.features()))
+    check_factor("components", components, (rank, features))
 }
 
 fn check_factor(

@@ -18,7 +18,8 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::Arc;
-use sums::{check_entries, column_square_sums, group_squared_norms};
+pub(crate) use sums::check_entries;
+use sums::{column_square_sums, group_squared_norms};
 
 /// A borrowed m×n matrix.
 #[derive(Clone, Debug)]
@@ -319,6 +320,16 @@ impl<'a, T: Number> GroupedData<'a, T> {
         };
         data.measure()?;
         Ok(data)
+    }
+
+    /// ‖X_ℓ‖² of every group after scaling, summed anew.
+    pub(crate) fn group_squared_norms(&self) -> Vec<f64> {
+        group_squared_norms(self)
+    }
+
+    /// Σ x² of every column, before scaling.
+    pub(crate) fn column_square_sums(&self) -> Vec<f64> {
+        column_square_sums(self)
     }
 
     /// Group ℓ alone, with the same scaling.

@@ -90,10 +90,23 @@ pub fn estimate_baselines<T: Element>(
     seed: u64,
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
+    baselines_of_rows(&*T::hold(data, Units::Own), rank, baseline, seed, observer)
+}
+
+/// [`estimate_baselines`] for rows that somebody else holds.
+///
+/// # Errors
+/// As [`fit_rows`].
+pub fn baselines_of_rows(
+    rows: &dyn Rows,
+    rank: usize,
+    baseline: &Baseline,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
     let context = Context { observer, deadline: None };
-    let rows = T::hold(data, Units::Own);
-    let found = baselines(&*rows, rank, seed, &baseline.times(rows.unit()), &context)?;
+    let found = baselines(rows, rank, seed, &baseline.times(rows.unit()), &context)?;
     Ok(found.iter().map(|b| b.times(1.0 / rows.unit())).collect())
 }
 

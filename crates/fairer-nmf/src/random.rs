@@ -22,6 +22,8 @@ pub(crate) enum Purpose {
     HeldOut(u64, u64),
     /// Dictionaries and folds behind errors of unseen rows: (group, fit).
     Unseen(u64, u64),
+    /// Counts of a row in all draws of a bootstrap over rows that are spread over processes.
+    Resample,
     /// Draw b of random groups, and the dictionaries of its groups: (draw, fit).
     Chance(u64, u64),
     /// Folds behind the choice of a rank (group or features, 0), and its fits (rank, fold from 1).
@@ -42,6 +44,7 @@ impl Purpose {
             Self::Unseen(group, fit) => (9, group, fit),
             Self::Chance(draw, fit) => (10, draw, fit),
             Self::Rank(a, b) => (40, a, b),
+            Self::Resample => (20, 0, 0),
         }
     }
 }

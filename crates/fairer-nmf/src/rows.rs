@@ -8,6 +8,9 @@ mod blocks;
 mod memory;
 mod moments;
 pub(crate) mod pass;
+mod request;
+mod share;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -16,6 +19,9 @@ pub use blocks::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
 pub use memory::Element;
 pub(crate) use memory::Units;
 pub use moments::{Moments, Products};
+pub use request::Request;
+pub use share::Share;
+pub use spread::{Shares, Spread};
 pub use together::Gathering;
 pub(crate) use together::side_by_side;
 
@@ -25,9 +31,10 @@ pub use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
 use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 /// What a pass does with the rows of W before it forms the statistics.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RowStep {
     /// Leave W as it is.

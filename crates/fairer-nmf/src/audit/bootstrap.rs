@@ -266,7 +266,7 @@ fn cheaper<T: Element>(
     }
 }
 
-fn check(draws: usize, level: f64) -> Result<()> {
+pub(super) fn check(draws: usize, level: f64) -> Result<()> {
     let bad = |name, value: String, expected| Err(Error::Parameter { name, value, expected });
     if draws == 0 {
         return bad("draws", "0".to_owned(), "at least one draw is needed");
@@ -277,17 +277,17 @@ fn check(draws: usize, level: f64) -> Result<()> {
     Ok(())
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     values
 }
 
-fn tail(sorted: &[f64], level: f64) -> f64 {
+pub(super) fn tail(sorted: &[f64], level: f64) -> f64 {
     quantile(sorted, 0.5 * (1.0 - level))
 }
 
-fn head(sorted: &[f64], level: f64) -> f64 {
+pub(super) fn head(sorted: &[f64], level: f64) -> f64 {
     quantile(sorted, 0.5 * (1.0 + level))
 }
 

@@ -106,6 +106,31 @@ impl<'a, T: Number> Csr<'a, T> {
         Ok(Self { columns, starts, indices, values })
     }
 
+    /// The row starts, to be given back to [`Csr::again`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// The same arrays again, which [`Csr::new`] has checked before and nobody has changed since.
+    ///
+    /// # Errors
+    /// Arrays of other lengths.
+    #[doc(hidden)]
+    pub fn again(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Indices<'a>,
+        values: &'a [T],
+    ) -> Result<Self> {
+        if starts.last() != Some(&values.len()) || indices.len() != values.len() {
+            let reason = "its arrays have changed since they were checked".to_owned();
+            return Err(Error::Sparse { reason });
+        }
+        Ok(Self { columns, starts, indices, values })
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -43,7 +43,7 @@ pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f6
         .unwrap_or_default()
 }
 
-pub(super) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
+pub(crate) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
     let rows: Vec<usize> = (0..matrix.rows()).collect();
     let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
         chunk.iter().find_map(|&row| {

@@ -131,7 +131,7 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
         self.add_features(self.rows_of(group), &|_| 1.0, tiles);
     }
 
-    fn by_rows(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
+    pub fn by_rows(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
         let n = self.features();
         let piece = self.rows.len().div_ceil(PIECES);
         let of_piece = |rows: &[(usize, usize)]| {
@@ -255,6 +255,20 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
         }
     }
 
+    /// G_ℓ (n×n).
+    pub fn gram(&self, group: usize) -> Vec<f64> {
+        let mut tiles = Tiles::zero(self.features());
+        self.add_gram(group, &mut tiles);
+        tiles.to_dense()
+    }
+
+    /// Σ w_ℓG_ℓ (n×n).
+    pub fn sum_of_grams(&self, weights: &[f64]) -> Vec<f64> {
+        let mut tiles = Tiles::zero(self.features());
+        self.add_features(&self.rows, &|l| weights[l].sqrt(), &mut tiles);
+        tiles.to_dense()
+    }
+
     /// Adds the inner products s_ℓs_k·x̃_ix̃_jᵀ of all rows.
     fn add_samples(&self, scale: &(dyn Fn(usize) -> f64 + Sync), tiles: &mut Tiles) {
         let (m, n) = (self.rows.len(), self.features());
@@ -344,12 +358,7 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
         let dense = matches!(self.data.matrix(), Matrix::Dense(_));
         let worth = dense && self.groups() * n < 2 * self.rows.len();
         if worth && self.groups() * n * n <= KEPT_ENTRIES && self.wide_side() {
-            let gram = |l: usize| {
-                let mut tiles = Tiles::zero(n);
-                self.add_gram(l, &mut tiles);
-                tiles.to_dense()
-            };
-            self.kept = Some(Kept::new(n, (0..self.groups()).map(gram).collect()));
+            self.kept = Some(Kept::new(n, (0..self.groups()).map(|l| self.gram(l)).collect()));
         }
         Ok(())
     }
@@ -367,14 +376,9 @@ impl<T: Number> Moments for InMemory<'_, '_, T> {
             self.add_samples(&|l| weights[l].sqrt(), &mut tiles);
             return Ok((tiles.to_dense(), self.coordinates(weights, v, p)));
         }
-        let n = self.features();
         let sum = match &self.kept {
             Some(kept) => kept.sum(weights),
-            None => {
-                let mut tiles = Tiles::zero(n);
-                self.add_features(&self.rows, &|l| weights[l].sqrt(), &mut tiles);
-                tiles.to_dense()
-            }
+            None => self.sum_of_grams(weights),
         };
         Ok((sum, v.to_vec()))
     }

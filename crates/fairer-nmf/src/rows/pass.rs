@@ -55,7 +55,8 @@ fn chunks<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
     let total = data.grouped_count();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
-    let size = total.div_ceil(count).next_multiple_of(panel_rows());
+    // At least one: a part of the data may have no rows of its groups.
+    let size = total.div_ceil(count).max(1).next_multiple_of(panel_rows());
     #[cfg(test)]
     let size = tests::CHUNK_ROWS.get().unwrap_or(size);
     let mut chunks = Vec::new();

@@ -1,0 +1,49 @@
+//! What a dictionary costs the groups of rows that are spread over processes.
+
+use super::bootstrap::{check, head, sorted, tail};
+use super::{Interval, check_dictionary};
+use crate::Result;
+use crate::dictionary::Dictionary;
+use crate::rows::{RowStart, RowStep, Rows, Spread};
+use ndarray::ArrayView2;
+
+/// R-Error of every group under the best W for `components` (r×n, in scaled features where the rows
+/// are scaled), and its bootstrap intervals for (draws, level, seed), where wanted.
+///
+/// In the draws every row counts as often as a Poisson variable of mean 1 says, which depends on the
+/// seed and the row alone: sums then add over shares. For many rows the intervals are those of
+/// [`bootstrap`](super::bootstrap()), from other draws. A draw without any row of a group is left out.
+///
+/// # Errors
+/// Components that do not fit, no draws, a level outside (0, 1), or shares that cannot be reached.
+pub fn evaluate_spread(
+    rows: &Spread<'_>,
+    components: ArrayView2<'_, f64>,
+    bootstrap: Option<(usize, f64, u64)>,
+) -> Result<(Vec<f64>, Vec<Interval>)> {
+    check_dictionary(components, rows.features())?;
+    let unit = rows.unit();
+    let (h, _) = Dictionary::from_components(components.mapv(|v| v * unit).view()).in_range();
+    let mut own = rows.another();
+    own.begin(h.rank, RowStart::Zero)?;
+    own.pass(&h, RowStep::EXACT)?;
+    let mut relative = Vec::with_capacity(own.groups().len());
+    for (l, group) in own.groups().iter().enumerate() {
+        // ‖X_ℓ‖² is positive by validation.
+        relative.push((own.squared_error(l, &h)? / group.squared_norm).sqrt());
+    }
+    let Some((draws, level, seed)) = bootstrap else { return Ok((relative, Vec::new())) };
+    check(draws, level)?;
+    let sums = own.resampled(&h, draws, seed)?;
+    let interval = |(sums, &estimate): (&[f64], &f64)| {
+        let drawn = sums.chunks_exact(2).filter(|s| s[1] > 0.0);
+        let values = sorted(drawn.map(|s| (s[0] / s[1]).sqrt()));
+        let (low, high) = match values.is_empty() {
+            true => (estimate, estimate),
+            false => (tail(&values, level), head(&values, level)),
+        };
+        Interval { estimate, low, high, shift: 0.0 }
+    };
+    let intervals = sums.chunks_exact(2 * draws).zip(&relative).map(interval).collect();
+    Ok((relative, intervals))
+}
