@@ -4,7 +4,7 @@ use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, groupe
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
-use fairer_nmf::{Element, GroupedData, audit::AuditOptions, data::Group};
+use fairer_nmf::{Element, audit::AuditOptions, data::Group};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -59,7 +59,7 @@ fn evaluate_view<T: Element>(
     baselines: Errors,
 ) -> fairer_nmf::Result<(Vec<f64>, Evaluation<T>)> {
     let data = grouped(view, groups, scaling)?;
-    let h = in_scaled_features(h, &data);
+    let h = in_scaled_features(h, data.scale());
     let norms: Vec<f64> = data.groups().iter().map(Group::norm).collect();
     let errors = match baselines {
         Errors::Absolute(errors) => errors,
@@ -106,7 +106,7 @@ pub fn intervals<'py>(
         let view = owned.view()?;
         let task = |observer: &fairer_nmf::Observer<'_>| {
             let data = grouped(&view, groups.as_ref(), scaling)?;
-            let h = in_scaled_features(h, &data);
+            let h = in_scaled_features(h, data.scale());
             audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
         };
         let found = run(py, threads, listener, task)?.map_err(to_python)?;
@@ -119,12 +119,9 @@ pub fn intervals<'py>(
 }
 
 /// The library's dictionary lives in scaled features, Python's in the original ones.
-pub fn in_scaled_features<T: Element>(
-    mut h: Array2<f64>,
-    data: &GroupedData<'_, T>,
-) -> Array2<f64> {
+pub fn in_scaled_features(mut h: Array2<f64>, scale: Option<&[f64]>) -> Array2<f64> {
     // A dictionary of another width is refused by the library.
-    if let Some(scale) = data.scale() {
+    if let Some(scale) = scale {
         for mut row in h.rows_mut() {
             row.iter_mut().zip(scale).for_each(|(h, s)| *h *= s);
         }

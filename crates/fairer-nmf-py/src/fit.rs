@@ -38,8 +38,8 @@ pub struct Settings {
     polish: bool,
     bound: bool,
     seed: u64,
-    threads: usize,
-    feature_names: Option<Vec<String>>,
+    pub threads: usize,
+    pub feature_names: Option<Vec<String>>,
 }
 
 fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
@@ -47,7 +47,7 @@ fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
 }
 
 impl Settings {
-    fn parameters(&self) -> PyResult<Parameters> {
+    pub fn parameters(&self) -> PyResult<Parameters> {
         let defaults = Parameters::new(self.rank);
         Ok(Parameters {
             method: self.method()?,
@@ -193,7 +193,7 @@ fn fit_view<T: Element>(
     let data = grouped(view, groups, Scaling::of(normalize, None))?;
     match start {
         Some(mut start) => {
-            start.components = start.components.map(|h| in_scaled_features(h, &data));
+            start.components = start.components.map(|h| in_scaled_features(h, data.scale()));
             fairer_nmf::fit::fit_from(&data, parameters, &start, observer)
         }
         None => fairer_nmf::fit(&data, parameters, observer),

@@ -12,6 +12,7 @@ mod model;
 mod program;
 mod report;
 mod run;
+mod shares;
 
 use pyo3::prelude::*;
 
@@ -31,6 +32,8 @@ mod _core {
     use super::program::program;
     #[pymodule_export]
     use super::report::{Report, report};
+    #[pymodule_export]
+    use super::shares::{Share, evaluate_shares, fit_shares};
     use super::*;
 
     #[pymodule_init]

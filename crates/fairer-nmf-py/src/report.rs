@@ -128,7 +128,7 @@ fn find<T: Element>(
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
-    let h = in_scaled_features(h, &data);
+    let h = in_scaled_features(h, data.scale());
     let options = AuditOptions {
         draws: s.draws,
         level: s.level,

@@ -22,3 +22,16 @@ def data():
     X = low_rank(120, 15, 6)
     X[:20, :5] *= 3.0
     return X, np.repeat(["small", "middle", "large"], [20, 40, 60])
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Two Dask workers, processes of one thread each."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

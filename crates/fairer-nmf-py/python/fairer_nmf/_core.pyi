@@ -56,6 +56,22 @@ class ReportSettings(TypedDict):
     seed: int
     threads: int
 
+class About(TypedDict):
+    names: list[str]
+    features: int
+    single: bool
+    normalize: bool
+    scale: list[float] | None
+
+# A question, and what makes the whole of it; gives the sum of all answers.
+_Ask = Callable[[bytes, Callable[[], bytes]], NDArray[np.float64]]
+
+class Share:
+    def __init__(self, x: Any, codes: NDArray[np.int64], groups: int, first: int) -> None: ...
+    def answer(
+        self, questions: Sequence[bytes], threads: int
+    ) -> list[NDArray[np.float64] | None]: ...
+
 class Report:
     def html(self) -> str: ...
     def json(self) -> str: ...
@@ -167,6 +183,20 @@ def report(
     settings: ReportSettings,
     listener: _Listener = None,
 ) -> Report: ...
+def fit_shares(
+    ask: _Ask, about: About, settings: Settings, listener: _Listener = None
+) -> Model: ...
+def evaluate_shares(
+    ask: _Ask,
+    about: About,
+    components: NDArray[np.float64],
+    baseline_name: str,
+    runs: int,
+    errors: Sequence[float] | None,
+    draws_level_seed: tuple[int, float, int],
+    threads: int,
+    listener: _Listener = None,
+) -> tuple[list[int], list[float], list[float], list[float], list[list[float]]]: ...
 def program(arguments: Sequence[str]) -> int: ...
 def heart_disease_csv() -> str: ...
 def synthetic(number: int, seed: int) -> tuple[NDArray[np.float64], list[str]]: ...

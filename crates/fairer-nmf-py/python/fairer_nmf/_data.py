@@ -77,9 +77,9 @@ def native(X: Any) -> Any:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    if all(part.flags.c_contiguous for part in (X.indptr, X.indices, X.data)):
+    if all(part.flags.c_contiguous and part.flags.aligned for part in (X.indptr, X.indices, X.data)):
         return X
-    parts = tuple(np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr))
+    parts = tuple(np.require(part, requirements=["C", "A"]) for part in (X.data, X.indices, X.indptr))
     return type(X)(parts, shape=X.shape)
 
 

@@ -1,0 +1,249 @@
+"""Fits on a real cluster of processes are those in memory."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import low_rank
+from scipy import sparse
+
+import fairer_nmf
+
+da = pytest.importorskip("dask.array")
+import dask.dataframe as dd  # noqa: E402
+import pandas as pd  # noqa: E402
+from distributed.comm import tcp  # noqa: E402
+
+import fairer_nmf.dask as cluster  # noqa: E402
+from fairer_nmf import _cluster  # noqa: E402
+
+#: One start and as many iterations: the same numbers up to the rounding of sums.
+FIXED = {"n_components": 3, "max_iter": 18, "tol": 0, "n_init": 1, "baseline": "zero", "bound": False}
+pytestmark = pytest.mark.filterwarnings("ignore:not converged", "ignore:Sending large graph")
+
+
+def rows_and_groups(rows=240, columns=10, seed=0):
+    X = low_rank(rows, columns, 5, seed)
+    X[: rows // 5, :4] *= 2.0
+    # No partition has all groups; the first has one.
+    return X, np.repeat(["x", "y", "z"], [rows // 5, rows // 5, rows - 2 * (rows // 5)])
+
+
+def fitted(kind, X, groups, **parameters):
+    model = kind(random_state=3, **parameters)
+    return model.fit(X, sensitive_features=groups)
+
+
+def far(a, b):
+    return max(
+        np.abs(a.components_ - b.components_).max(),
+        np.abs(a.history_ - b.history_).max(),
+        np.abs(a.group_norms_ - b.group_norms_).max(),
+    )
+
+
+@pytest.mark.parametrize("method", ["am", "mu", "standard"])
+def test_a_fixed_number_of_iterations_is_that_of_memory(client, method):
+    X, groups = rows_and_groups()
+    for normalize in (None, "features"):
+        options = FIXED | {"method": method, "normalize": normalize}
+        own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
+        for chunks in [(240,), (1, 100, 139)]:
+            rows = da.from_array(X, chunks=(chunks, (4, 6)))
+            labels = da.from_array(groups, chunks=(chunks,))
+            model = fitted(cluster.FairerNMF, rows, labels, **options)
+            assert far(own, model) < 1e-10
+            assert model.groups_.tolist() == ["x", "y", "z"]
+
+
+def test_many_partitions_are_added_by_workers(client):
+    X, groups = rows_and_groups()
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    rows, labels = da.from_array(X, chunks=(12, -1)), da.from_array(groups, chunks=12)
+    for shares in (100, 1):  # one share a partition: three levels; several partitions a share
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cluster.partitions, "SHARES_PER_THREAD", shares)
+            assert far(own, fitted(cluster.FairerNMF, rows, labels, **FIXED)) < 1e-10
+
+
+def test_whole_fits_are_those_of_memory(client):
+    X, groups = rows_and_groups()
+    options = {"n_components": 2, "n_init": 2, "baseline_runs": 1}
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
+    rows, labels = da.from_array(X, chunks=(90, -1)), da.from_array(groups, chunks=90)
+    model = fitted(cluster.FairerNMF, rows, labels, **options)
+    assert np.allclose(model.baseline_errors_, own.baseline_errors_, rtol=1e-6)
+    assert np.allclose(model.group_losses_, own.group_losses_, atol=1e-4)
+    assert model.global_bound_ == pytest.approx(own.global_bound_, abs=1e-6)
+    assert model.traffic_["rounds"] < model.traffic_["questions"], "runs share rounds"
+    W = model.transform(rows)
+    assert W.shape == (240, 2)
+    assert np.allclose(W.compute(), model._model.transform(X, 1), atol=1e-12)
+    assert np.allclose(model.inverse_transform(W).compute(), W.compute() @ model.components_)
+    assert model.score(rows, sensitive_features=labels) == pytest.approx(-model.worst_loss_, abs=1e-9)
+
+
+def test_an_audit_is_that_of_memory(client):
+    X, groups = rows_and_groups()
+    rows, labels = da.from_array(X, chunks=(90, -1)), da.from_array(groups, chunks=90)
+    H = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    options = {"baseline": {"x": 0.1, "y": 0.2, "z": 0.0}, "draws": 1000, "normalize": "features"}
+    own = fairer_nmf.audit(X, H, sensitive_features=groups, **options).by_group
+    found = cluster.audit(rows, H, sensitive_features=labels, **options)
+    table = found.by_group
+    assert table.index.tolist() == own.index.tolist() and table.columns.tolist() == own.columns.tolist()
+    exact = ["rows", "norm", "relative_error"]
+    assert np.allclose(table[exact], own[exact], rtol=1e-10)
+    assert np.allclose(table["loss"], own["loss"], atol=1e-10)
+    # Intervals are of other draws.
+    width = own["loss_high"] - own["loss_low"]
+    for end in ("relative_error_low", "relative_error_high", "loss_low", "loss_high"):
+        assert ((table[end] - own[end]).abs() < 0.2 * width).all(), end
+    with pytest.raises(ValueError, match="without_data"):
+        found.report()
+
+
+def test_blocks_may_be_sparse(client):
+    X, groups = rows_and_groups()
+    X[X < np.median(X)] = 0.0
+    X = X.astype(np.float32)
+    own = fitted(fairer_nmf.FairerNMF, sparse.csr_matrix(X), groups, **FIXED)
+    rows = da.from_array(X, chunks=(80, -1)).map_blocks(sparse.csr_matrix)
+    model = fitted(cluster.FairerNMF, rows, da.from_array(groups, chunks=80), **FIXED)
+    # f32 sums, whose order differs.
+    assert far(own, model) < 1e-4
+    assert model.transform(rows).compute().dtype == np.float32
+
+
+def test_frames_and_folders_of_parquet(client, tmp_path):
+    X, groups = rows_and_groups()
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(10)])
+    frame["who"] = groups
+    frames = dd.from_pandas(frame, npartitions=3)
+    features = frames.drop(columns="who")
+    by_series = fitted(cluster.FairerNMF, features, frames["who"], **FIXED)
+    frames.to_parquet(tmp_path / "rows")
+    by_name = fitted(cluster.FairerNMF, tmp_path / "rows", "who", **FIXED)
+    for model in (by_series, by_name):
+        assert far(own, model) < 1e-10
+        assert model.feature_names_in_.tolist() == [f"word{j}" for j in range(10)]
+        W = model.transform(tmp_path / "rows").compute()
+        assert np.allclose(W, model._model.transform(X, 1))
+    W = cluster.FairerNMF(random_state=3, **FIXED).fit_transform(tmp_path / "rows", sensitive_features="who")
+    assert np.allclose(W.compute(), by_name._model.transform(X, 1))
+    path = tmp_path / "model"
+    by_name.save(path)
+    assert far(fairer_nmf.FairerNMF.load(path), own) < 1e-10
+
+
+def test_labels_are_named_and_ordered_as_in_memory(client):
+    X, _ = rows_and_groups()
+    rows = da.from_array(X, chunks=(80, -1))
+    rng = np.random.default_rng(0)
+    ages = pd.Categorical(
+        rng.choice(["young", "old"], 240), categories=["young", "old"], ordered=True
+    )
+    labels = pd.DataFrame({"age": ages, "site": rng.integers(0, 2, 240)})
+    for given in (labels, labels["age"], labels["site"]):
+        own = fitted(fairer_nmf.FairerNMF, X, given, **FIXED)
+        model = fitted(cluster.FairerNMF, rows, given, **FIXED)
+        assert [*map(str, model.groups_)] == [*map(str, own.groups_)]
+        assert far(own, model) < 1e-10
+
+
+def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, monkeypatch):
+    moved = {"bytes": 0}
+    write = tcp.TCP.write
+
+    async def counted_write(self, *args, **kwargs):
+        written = await write(self, *args, **kwargs)
+        moved["bytes"] += written
+        return written
+
+    # Driver and scheduler live in this process: all that they say is written here.
+    monkeypatch.setattr(tcp.TCP, "write", counted_write)
+    per_round = []
+    for rows in (300, 6000):
+        X, groups = rows_and_groups(rows)
+        rows_there = da.from_array(X, chunks=(rows // 3, -1)).persist()
+        model = cluster.FairerNMF(random_state=0, **FIXED)
+        seen = []
+        ask = _cluster.Rounds.ask
+
+        def noted(self, *args, ask=ask, seen=seen):
+            seen.append(moved["bytes"])
+            return ask(self, *args)
+
+        monkeypatch.setattr(_cluster.Rounds, "ask", noted)
+        model.fit(rows_there, sensitive_features=da.from_array(groups, chunks=rows // 3))
+        monkeypatch.setattr(_cluster.Rounds, "ask", ask)
+        per_round.append((seen[-1] - seen[2]) / (len(seen) - 3))
+        traffic = model.traffic_
+        own = (traffic["sent"] + traffic["received"]) / traffic["rounds"]
+        # What we count ourselves is there, with Dask's own messages around it.
+        assert own < per_round[-1]
+        per_round[-1] = (per_round[-1], own)
+    (small, own_small), (large, own_large) = per_round
+    assert own_large == pytest.approx(own_small, rel=0.01)
+    assert large < 1.5 * small, "twenty times the rows, and the scheduler's own chatter"
+
+
+def test_a_negative_entry_is_told_with_its_partition_and_row(client):
+    X, groups = rows_and_groups()
+    X[133, 4] = -1.0
+    rows, labels = da.from_array(X, chunks=(100, -1)), da.from_array(groups, chunks=100)
+    told = r"partition 1 \(rows 100 to 199 of the data\): .*row 33, column 4 is -1"
+    with pytest.raises(ValueError, match=told):
+        fitted(cluster.FairerNMF, rows, labels, **FIXED)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdefghij")), npartitions=2)
+    with pytest.raises(ValueError, match="row 13, column 4 .*'e'"):
+        fitted(cluster.FairerNMF, frame, None, **FIXED, method="standard")
+
+
+def test_what_cannot_be_fitted_is_refused_in_words(client):
+    X, groups = rows_and_groups()
+    rows, labels = da.from_array(X, chunks=(100, -1)), da.from_array(groups, chunks=100)
+    model = cluster.FairerNMF(random_state=0, **FIXED)
+    with pytest.raises(TypeError, match="Dask array or frame"):
+        model.fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="one label per row"):
+        model.fit(rows, sensitive_features=labels[:200])
+    with pytest.raises(ValueError, match="all rows in memory"):
+        model.fit(rows, sensitive_features=labels, H=X[:3])
+    with pytest.raises(ValueError, match="all rows in memory"):
+        model.fit(rows, sensitive_features=labels, sample_weight=np.ones(240))
+    refused = ({"init": "nndsvd"}, {"baseline": "adjusted"}, {"n_components": "auto"}, {"groups": "each"})
+    for option in refused:
+        with pytest.raises(ValueError, match="all rows in memory"):
+            cluster.FairerNMF(**(FIXED | option)).fit(rows, sensitive_features=labels)
+    with pytest.raises(ValueError, match="'z' are zero"):
+        model.fit(da.from_array(X * (groups != "z")[:, None], chunks=(100, -1)), sensitive_features=labels)
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["u", "v"]}), npartitions=1)
+    with pytest.raises(ValueError, match="columns b are not numbers"):
+        model.fit(frame)
+    with pytest.raises(ValueError, match="'c', which X has no column of"):
+        model.fit(frame, sensitive_features="c")
+
+
+def test_progress_is_told(client, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    X, groups = rows_and_groups()
+    rows, labels = da.from_array(X, chunks=(120, -1)), da.from_array(groups, chunks=120)
+    fitted(cluster.FairerNMF, rows, labels, **FIXED, verbose=1)
+    assert "worst loss" in capsys.readouterr().err
+
+
+def test_without_dask_the_import_says_what_to_install():
+    program = "import sys; sys.modules['distributed'] = None; import fairer_nmf.dask"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "pip install 'fairer-nmf[dask]'" in run.stderr
+
+
+def test_without_a_cluster_there_is_a_sentence():
+    program = (
+        "import dask.array as da, fairer_nmf.dask as c; c.FairerNMF(2).fit(da.ones((9, 3), chunks=3))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "there is no Dask cluster" in run.stderr
