@@ -7,10 +7,11 @@
 use memchr::{memchr, memchr_iter, memchr2_iter};
 use rayon::prelude::*;
 
+use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
 use super::source::check_encoding;
-use super::table::{Number, Part, Sink, Table, settled};
+use super::table::{Number, Part, Sink, Table};
 use super::text;
 use super::written::Decimal;
 

@@ -4,9 +4,10 @@ use std::io::Cursor;
 
 use calamine::{Data, Range, Reader, open_workbook_auto_from_rs};
 
+use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
-use super::table::{Number, Sink, Table, settled};
+use super::table::{Number, Sink, Table};
 
 /// Reads a sheet, the first one unless it is named; its first row that is not empty is the header.
 /// Cells are numbers, texts or dates as the program stored them, whatever it shows.

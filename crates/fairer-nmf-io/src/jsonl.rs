@@ -8,10 +8,11 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
 use super::source::check_encoding;
-use super::table::{Number, Sink, Table, settled};
+use super::table::{Number, Sink, Table};
 
 /// Parses JSON lines; `planner` turns the column names into roles.
 ///

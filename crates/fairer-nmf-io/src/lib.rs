@@ -8,10 +8,12 @@
 //! each, in the words of the program's options.
 
 mod align;
+mod assemble;
 mod categories;
 mod columns;
 mod components;
 mod dataset;
+mod decimals;
 mod delimited;
 mod error;
 #[cfg(feature = "excel")]
@@ -42,6 +44,7 @@ mod source;
 mod table;
 mod tenx;
 mod text;
+mod wishes;
 mod written;
 
 pub use align::align;

@@ -3,13 +3,12 @@
 //! A format calls [`Sink`] for every cell; nothing here knows how a format is parsed.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use fast_float2::FastFloat;
 use ndarray::Array2;
 
+use super::assemble::{dense, group_labels, in_file_order};
 use super::categories;
-use super::columns::typed;
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::InputError;
 use super::issues::Issues;
@@ -17,12 +16,12 @@ use super::labels;
 use super::look::{Column, Look};
 use super::matrix::{DenseMatrix, Matrix};
 use super::missing;
-use super::options::{Missing, Unseen};
+use super::options::Missing;
 use super::places::Places;
 use super::plan::{Plan, Reading, Role};
 use super::profile::Profile;
 use super::text::{self, TextOptions};
-use super::written::{self, Decimal, Evidence, Tells};
+use super::written::{self, Decimal, Tells};
 
 /// The number type of a table's matrix.
 pub(crate) trait Number: FastFloat + Copy + Default + PartialEq + Send + Sync {
@@ -70,7 +69,7 @@ pub(crate) struct Part {
     pub(crate) places: Places,
     pub(crate) words: Vec<Vec<String>>,
     /// The words of rows that were left out, of the lists that matter for them too.
-    lost: Vec<Vec<String>>,
+    pub(crate) lost: Vec<Vec<String>>,
     profiles: Vec<Profile>,
     pub(crate) issues: Issues,
 }
@@ -205,62 +204,6 @@ impl Part {
     }
 }
 
-/// Passes over a table until its decimal mark is known: over plain numbers there is one pass, and
-/// where German tables are likely (semicolons between cells) a look comes first.
-pub(crate) fn settled<T: Number>(
-    mut plan: Plan,
-    semicolons: bool,
-    pass: impl Fn(&Plan) -> Result<(Vec<T>, Part), InputError>,
-) -> Result<Table<T>, InputError> {
-    if plan.roles.contains(&Role::Look) {
-        // Whoever only looks takes the cells as they come, up to where they make no sense.
-        let (numbers, part) = pass(&plan)?;
-        return Ok(Table { plan, numbers, part });
-    }
-    if plan.reading == Reading::Open && !semicolons {
-        let (numbers, part) = pass(&plan)?;
-        if part.issues.open_numbers == 0 {
-            return Table::new(plan, numbers, part);
-        }
-    }
-    if plan.reading == Reading::Open {
-        plan.reading = Reading::Looking;
-        let (_, part) = pass(&plan)?;
-        part.issues.check_shape(&plan)?;
-        let decimal = decide(&part.issues.evidence, &plan, semicolons)?;
-        if decimal == Decimal::Comma {
-            plan.notes.push(format!("{} writes numbers with a decimal comma", plan.path));
-        }
-        plan.reading = Reading::Known(decimal);
-    }
-    let (numbers, part) = pass(&plan)?;
-    Table::new(plan, numbers, part)
-}
-
-/// The decimal mark that the cells of a table tell.
-fn decide(evidence: &Evidence, plan: &Plan, semicolons: bool) -> Result<Decimal, InputError> {
-    let place = |(line, column, cell): &written::Seen| {
-        format!("line {line} of `{}` holds `{cell}`", plan.names[*column])
-    };
-    let asked = |what: String| InputError::WhichDecimal { path: plan.path.clone(), what };
-    match evidence {
-        Evidence { point: Some(point), comma: Some(comma), .. } => {
-            Err(asked(format!("{} and {}", place(comma), place(point))))
-        }
-        Evidence { comma: Some(_), .. } => Ok(Decimal::Comma),
-        Evidence { point: Some(_), .. } => Ok(Decimal::Point),
-        Evidence { open_comma, open_point, .. } => match (open_comma, open_point, plan.usual) {
-            (None, None, _) => Ok(Decimal::Point),
-            (_, _, Some(usual)) => Ok(usual),
-            // A plain number, and nothing speaks against it.
-            (None, Some(_), None) if !semicolons => Ok(Decimal::Point),
-            (Some(seen), _, None) | (None, Some(seen), None) => {
-                Err(asked(format!("{}, which may be thousands or a fraction", place(seen))))
-            }
-        },
-    }
-}
-
 /// A parsed table: numbers (row-major, `rows × plan.numbers`) and words.
 pub(crate) struct Table<T> {
     plan: Plan,
@@ -269,6 +212,11 @@ pub(crate) struct Table<T> {
 }
 
 impl<T: Number> Table<T> {
+    /// Whatever the parser met on its way.
+    pub(crate) fn unchecked(plan: Plan, numbers: Vec<T>, part: Part) -> Self {
+        Table { plan, numbers, part }
+    }
+
     /// Checks what the parser met on its way.
     pub(crate) fn new(plan: Plan, mut numbers: Vec<T>, part: Part) -> Result<Self, InputError> {
         part.issues.check(&plan, part.records)?;
@@ -390,109 +338,5 @@ impl<T: Number> Table<T> {
             index,
             ..Dataset::bare(matrix, origin)
         })
-    }
-}
-
-fn group_labels(plan: &Plan, words: &[Vec<String>], rows: usize) -> Vec<String> {
-    if let [only] = plan.groups[..] {
-        return words[only].clone();
-    }
-    let label = |row: usize| categories::combined(plan.groups.iter().map(|&g| &words[g][row]));
-    (0..rows).map(label).collect()
-}
-
-/// The words of a list for every record, those of rows that were left out in their places.
-fn in_file_order(part: &Part, list: usize) -> Vec<String> {
-    let mut all = vec![None; part.records];
-    for (row, word) in part.words[list].iter().enumerate() {
-        let record = part.places.find(row).map_or(row, |(record, _)| record);
-        all[record] = Some(word.clone());
-    }
-    let mut lost = part.lost[list].iter();
-    all.into_iter().map(|word| word.or_else(|| lost.next().cloned()).unwrap_or_default()).collect()
-}
-
-/// The numeric columns in file order, then the one-hot columns in the order they were asked for.
-fn dense<T: Number>(
-    plan: &mut Plan,
-    numbers: Vec<T>,
-    part: &Part,
-    notes: &mut Vec<String>,
-) -> Result<(Array2<T>, Vec<String>), InputError> {
-    let is_feature = |role: &Role| matches!(role, Role::Number(_));
-    let columns = plan.names.iter().zip(&plan.roles);
-    let mut features: Vec<String> =
-        columns.filter(|(_, role)| is_feature(role)).map(|(name, _)| name.clone()).collect();
-    let array = Array2::from_shape_vec((part.rows, plan.numbers), numbers)
-        .expect("Table::new cut the numbers to rows × columns");
-    if plan.one_hot.is_empty() {
-        return Ok((array, features));
-    }
-    let mut first = Vec::new();
-    let mut categories = Vec::new();
-    for one_hot in &plan.one_hot {
-        let values: Vec<String> = match &one_hot.known {
-            Some(known) => known.clone(),
-            None => {
-                let mut values = part.words[one_hot.list].clone();
-                values.sort();
-                values.dedup();
-                values
-            }
-        };
-        first.push(features.len());
-        features.extend(values.iter().map(|value| format!("{}={value}", one_hot.name)));
-        categories.push(values);
-    }
-    let mut wide = Array2::from_elem((part.rows, features.len()), T::default());
-    wide.slice_mut(ndarray::s![.., ..plan.numbers]).assign(&array);
-    for ((first, values), one_hot) in first.iter().zip(&categories).zip(&plan.one_hot) {
-        let place: BTreeMap<&String, usize> = values.iter().zip(0..).collect();
-        let mut unseen: BTreeMap<&String, usize> = BTreeMap::new();
-        for (row, word) in part.words[one_hot.list].iter().enumerate() {
-            match place.get(word) {
-                Some(value) => wide[[row, first + value]] = T::ONE,
-                None => *unseen.entry(word).or_default() += 1,
-            }
-        }
-        if !unseen.is_empty() {
-            notes.push(about_unseen(plan, &one_hot.name, &unseen)?);
-        }
-    }
-    let kept = plan.one_hot.iter().zip(categories);
-    plan.recipe.one_hot = kept.map(|(one_hot, values)| (one_hot.name.clone(), values)).collect();
-    Ok((wide, features))
-}
-
-/// Values that the model does not know: a note, or the error that was asked for.
-fn about_unseen(
-    plan: &Plan,
-    column: &str,
-    unseen: &BTreeMap<&String, usize>,
-) -> Result<String, InputError> {
-    const NAMED: usize = 5;
-    let rows: usize = unseen.values().sum();
-    let mut named: Vec<String> =
-        unseen.keys().take(NAMED).map(|value| format!("`{value}`")).collect();
-    if unseen.len() > NAMED {
-        named.push(format!("{} more", unseen.len() - NAMED));
-    }
-    let what = format!(
-        "column `{column}` of {} has values that the model has not seen: {}, in {rows} {}",
-        plan.path,
-        named.join(", "),
-        if rows == 1 { "row" } else { "rows" }
-    );
-    match plan.unseen {
-        Unseen::Zero => {
-            Ok(format!("{what}: they count as none of its values (`--unseen error` refuses them)"))
-        }
-        Unseen::Error => Err(InputError::BadOption {
-            option: "--unseen error",
-            what: format!(
-                "{what}; mend them, or leave the column out of the model with `{}` when it is fitted",
-                typed("--drop", &[column.to_owned()])
-            ),
-        }),
     }
 }

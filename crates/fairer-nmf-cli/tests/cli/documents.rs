@@ -118,3 +118,46 @@ fn presets_are_the_options_that_they_name() {
         "--preset is about documents, but a.csv was not said to hold any: name their column with `--text COLUMN`",
     );
 }
+
+#[test]
+fn other_languages_have_lists_and_their_documents_are_told() {
+    let common = "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als";
+    let mut text = String::from("g,t\n");
+    for i in 0..40 {
+        let own = ["Haus", "Boot", "Wiese"][i % 3];
+        text += &format!("{},{common} {own} {}\n", ["a", "b"][i % 2], ["rot", "blau"][i / 20]);
+    }
+    let place = Place::with("t.csv", text);
+    let fit = ["fit", "t.csv", "--text", "t", "--group-by", "g", "--rank", "2", "--no-compare"];
+    let ran = place.ok(&fit);
+    assert!(ran.err.contains("seem to be german: leave its common words out"), "{}", ran.err);
+    let more = ["--stop-words", "german", "--max-df", "1.0", "--json", "t.json"];
+    place.ok(&[&fit[..], &more].concat());
+    assert_eq!(place.json("t.json")["data"]["features"], 5, "nothing but its own words is left");
+    let ran = place.run(&[&fit[..], &["--stop-words", "klingon"]].concat());
+    assert!(ran.err.contains("neither such a file nor such a list"), "{}", ran.err);
+}
+
+#[test]
+fn scripts_without_blanks_are_told() {
+    let place = Place::with(
+        "t.csv",
+        "g,t\na,日本語の文章です\na,猫が好きです\nb,犬が好きです 犬\nb,日本語の文章です\n",
+    );
+    let fit = ["fit", "t.csv", "--text", "t", "--group-by", "g", "--rank", "1", "--no-compare"];
+    let ran = place.ok(&fit);
+    assert!(ran.err.contains("scripts without blanks between words"), "{}", ran.err);
+}
+
+#[test]
+fn a_dictionary_from_elsewhere_brings_its_terms() {
+    let place = Place::with(
+        "t.csv",
+        "g,t\na,sea boat wind\na,boat sail sea\nb,field corn barn\nb,corn horse field\n",
+    );
+    place.write("H.csv", "boat,sea,corn,field\n1,1,0,0\n0,0,1,1\n");
+    let audit = ["audit", "t.csv", "--text", "t", "--group-by", "g", "--components", "H.csv"];
+    let more = ["--no-compare", "--json", "a.json", "--draws", "0", "--permutations", "0"];
+    place.ok(&[&audit[..], &more, &["--folds", "0"]].concat());
+    assert_eq!(place.json("a.json")["data"]["features"], 4);
+}

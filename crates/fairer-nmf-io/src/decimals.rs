@@ -1,0 +1,62 @@
+//! Passes over a table until its decimal mark is known.
+
+use super::error::InputError;
+use super::plan::{Plan, Reading, Role};
+use super::table::{Number, Part, Table};
+use super::written::{self, Decimal, Evidence};
+
+/// Passes over a table until its decimal mark is known: over plain numbers there is one pass, and
+/// where German tables are likely (semicolons between cells) a look comes first.
+pub(crate) fn settled<T: Number>(
+    mut plan: Plan,
+    semicolons: bool,
+    pass: impl Fn(&Plan) -> Result<(Vec<T>, Part), InputError>,
+) -> Result<Table<T>, InputError> {
+    if plan.roles.contains(&Role::Look) {
+        // Whoever only looks takes the cells as they come, up to where they make no sense.
+        let (numbers, part) = pass(&plan)?;
+        return Ok(Table::unchecked(plan, numbers, part));
+    }
+    if plan.reading == Reading::Open && !semicolons {
+        let (numbers, part) = pass(&plan)?;
+        if part.issues.open_numbers == 0 {
+            return Table::new(plan, numbers, part);
+        }
+    }
+    if plan.reading == Reading::Open {
+        plan.reading = Reading::Looking;
+        let (_, part) = pass(&plan)?;
+        part.issues.check_shape(&plan)?;
+        let decimal = decide(&part.issues.evidence, &plan, semicolons)?;
+        if decimal == Decimal::Comma {
+            plan.notes.push(format!("{} writes numbers with a decimal comma", plan.path));
+        }
+        plan.reading = Reading::Known(decimal);
+    }
+    let (numbers, part) = pass(&plan)?;
+    Table::new(plan, numbers, part)
+}
+
+/// The decimal mark that the cells of a table tell.
+fn decide(evidence: &Evidence, plan: &Plan, semicolons: bool) -> Result<Decimal, InputError> {
+    let place = |(line, column, cell): &written::Seen| {
+        format!("line {line} of `{}` holds `{cell}`", plan.names[*column])
+    };
+    let asked = |what: String| InputError::WhichDecimal { path: plan.path.clone(), what };
+    match evidence {
+        Evidence { point: Some(point), comma: Some(comma), .. } => {
+            Err(asked(format!("{} and {}", place(comma), place(point))))
+        }
+        Evidence { comma: Some(_), .. } => Ok(Decimal::Comma),
+        Evidence { point: Some(_), .. } => Ok(Decimal::Point),
+        Evidence { open_comma, open_point, .. } => match (open_comma, open_point, plan.usual) {
+            (None, None, _) => Ok(Decimal::Point),
+            (_, _, Some(usual)) => Ok(usual),
+            // A plain number, and nothing speaks against it.
+            (None, Some(_), None) if !semicolons => Ok(Decimal::Point),
+            (Some(seen), _, None) | (None, Some(seen), None) => {
+                Err(asked(format!("{}, which may be thousands or a fraction", place(seen))))
+            }
+        },
+    }
+}
