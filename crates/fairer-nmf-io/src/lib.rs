@@ -55,7 +55,9 @@ pub use error::{CellPlace, InputError, closest as closest_name};
 pub use failure::Failure;
 pub use forms::look;
 pub use labels::{codes as read_groups, read as read_names};
-pub use loaded::{AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes};
+pub use loaded::{
+    AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes, merge_small,
+};
 pub use look::{Column, Kind, Look, Proposal};
 pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
 pub use options::{

@@ -162,23 +162,31 @@ impl Loaded {
     }
 }
 
-/// Refuses a rank that is larger than a group: the group would fit itself exactly, so that its
-/// loss says nothing.
+/// Refuses a rank that is larger than every group: each would fit itself exactly, so that no loss says
+/// anything.
 ///
 /// # Errors
-/// If there is such a group.
+/// If there is no group with as many rows.
 pub fn check_rank<T: Element>(
     data: &GroupedData<'_, T>,
     rank: usize,
     option: &str,
 ) -> Result<(), Failure> {
-    check_group_rows(data.groups().iter().map(|g| (g.name.as_str(), g.rows.len())), rank, option)
+    let most = data.groups().iter().map(|g| g.rows.len()).max().unwrap_or(0);
+    if most >= rank {
+        return Ok(());
+    }
+    Err(Failure::wrong(format!(
+        "rank {rank} is larger than every group, of which the largest has {most} {}: lower {option} to {most} or less, or accept that all baselines are zero with `--allow-small-groups`",
+        if most == 1 { "row" } else { "rows" },
+    )))
 }
 
-/// The same for groups of which the names and the rows are known.
+/// Refuses a rank that is larger than some group, where none can stay outside the maximum: its names
+/// and rows are known, its rows are not in memory.
 ///
 /// # Errors
-/// As [`check_rank`].
+/// If there is such a group.
 pub fn check_group_rows<'a>(
     groups: impl Iterator<Item = (&'a str, usize)>,
     rank: usize,
@@ -210,4 +218,33 @@ pub fn group_sizes(labels: &[String]) -> Vec<(&str, usize)> {
         sizes[at].1 += 1;
     }
     sizes
+}
+
+/// The name of groups that were put together.
+pub const OTHER: &str = "Other";
+
+/// Puts groups with fewer than `least` rows together as [`OTHER`], where there are at least two of
+/// them or it is there already, and says which.
+pub fn merge_small(labels: &mut [String], least: usize) -> Option<String> {
+    let sizes = group_sizes(labels);
+    let small = |&(name, rows): &(&str, usize)| rows < least && name != OTHER;
+    let small: Vec<String> =
+        sizes.iter().filter(|size| small(size)).map(|(name, _)| (*name).to_owned()).collect();
+    let there = sizes.iter().any(|(name, _)| *name == OTHER);
+    if small.is_empty() || (small.len() == 1 && !there) {
+        return None;
+    }
+    labels.iter_mut().filter(|label| small.contains(label)).for_each(|l| *l = OTHER.to_owned());
+    let rows = labels.iter().filter(|label| *label == OTHER).count();
+    let most = 5;
+    let more = match small.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let names: Vec<String> = small.iter().take(most).map(|name| format!("`{name}`")).collect();
+    Some(format!(
+        "{} with fewer than {least} rows became `{OTHER}` ({rows} rows): {}{more}",
+        if small.len() == 1 { "1 group".to_owned() } else { format!("{} groups", small.len()) },
+        names.join(", "),
+    ))
 }

@@ -1,11 +1,12 @@
 //! The paper's experiments (arXiv 2411.09847) with this library, beside the paper's numbers.
 //!
-//! `sets` has the data, `trials` runs them, `store` keeps what is finished, `cells` holds
+//! `sets` has the data, `trials` runs them, `chance` sets them beside random groups, `store` keeps what is finished, `cells` holds
 //! mean and spread of ours and of the paper's; `claims`, `cause`, `figures`, `page` and `tables` say
 //! what came out. Nothing here knows of commands or of a terminal: whoever runs it is a [`Watch`].
 
 mod cause;
 mod cells;
+mod chance;
 mod claims;
 mod convergence;
 mod figures;
@@ -115,6 +116,7 @@ pub fn run(settings: &Settings<'_>, watch: &dyn Watch) -> Result<Reproduction, F
             continue;
         }
         trials::run(set, settings, &mut store, watch)?;
+        chance::run(set, settings, watch)?;
     }
     if watch.stopped() {
         return Err(Failure::failed(format!(
@@ -142,16 +144,18 @@ fn write(
         }
     }
     let findings = claims::judge(&ours, &paper, &curves);
+    let chance = chance::read(settings.out);
     let page = page::render(&page::Content {
         ours: &ours,
         paper: &paper,
         figures: &figures,
         findings: &findings,
+        chance: &chance,
         notes,
         settings,
     });
     put(settings.out, PAGE, page.as_bytes())?;
-    let tables = tables::render(&ours, &paper, &findings, &curves);
+    let tables = tables::render(&ours, &paper, &findings, &curves, &chance);
     put(settings.out, TABLES, tables.as_bytes())?;
     Ok(Reproduction {
         summary: claims::summary(&findings, settings.quick),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Settings;
 use super::cause::{cause, is_compared, is_marked};
 use super::cells::{Cell, Cells};
+use super::chance::{self, Beside};
 use super::claims::{Check, Finding, Verdict};
 use super::figures::Figure;
 use super::sets::SETS;
@@ -14,6 +15,7 @@ pub(super) struct Content<'a> {
     pub paper: &'a Cells,
     pub figures: &'a [Figure],
     pub findings: &'a [Finding],
+    pub chance: &'a [Beside],
     pub notes: &'a [String],
     pub settings: &'a Settings<'a>,
 }
@@ -60,6 +62,7 @@ pub(super) fn render(content: &Content<'_>) -> String {
         let _ = write!(out, "<p><strong>{}</strong></p>", escape(note));
     }
     claims(&mut out, content.findings);
+    beside_chance(&mut out, content.chance);
     out += "<h2>How it was run</h2><ul>";
     for line in SETTINGS {
         let _ = write!(out, "<li>{}</li>", escape(line));
@@ -77,6 +80,40 @@ pub(super) fn render(content: &Content<'_>) -> String {
     cells(&mut out, content);
     out += "</body></html>\n";
     out
+}
+
+/// Every group beside random groups of its size.
+fn beside_chance(out: &mut String, all: &[Beside]) {
+    if all.is_empty() {
+        return;
+    }
+    *out += "<h2>Beside random groups</h2><p>A group\u{2019}s own dictionary is fitted on its own rows, so that a small group pays by construction. Here every group stands beside random groups of its size under the same dictionary (standard NMF, best of four starts; every group, the random ones too, with a dictionary of its own). <em>More</em>: an adjusted p of at most 0.05, over the groups of the set. That random groups show less says that the group is unlike the others, not yet that it pays more than they do.</p><ul>";
+    for said in chance::said(all) {
+        let _ = write!(
+            out,
+            "<li>{}: <b>{}</b> {}.</li>",
+            escape(said.title),
+            escape(said.group),
+            escape(&said.sentence)
+        );
+    }
+    *out += "</ul><table><thead><tr><th>Data</th><th>Rank</th><th>Group</th><th>Loss</th><th>Random groups, mean</th><th>from</th><th>to</th><th>p, adjusted</th><th></th></tr></thead><tbody>";
+    for b in all {
+        let title = SETS.iter().find(|set| set.key == b.dataset).map_or("", |set| set.title);
+        let numbers: String = [b.loss, b.mean, b.low, b.high]
+            .map(|value| format!("<td class=\"n\">{}</td>", chance::percent(value)))
+            .concat();
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td>{numbers}<td class=\"n\">{:.3}</td><td>{}</td></tr>",
+            escape(title),
+            b.rank,
+            escape(b.group),
+            b.adjusted_p,
+            if b.exceeds() { "more" } else { "no more" },
+        );
+    }
+    *out += "</tbody></table>";
 }
 
 fn claims(out: &mut String, findings: &[Finding]) {

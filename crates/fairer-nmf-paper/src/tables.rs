@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::cause::{is_compared, is_marked};
 use super::cells::Cells;
+use super::chance::{self, Beside};
 use super::claims::{Check, Finding};
 use super::convergence::Curve;
 use super::sets::SETS;
@@ -13,6 +14,7 @@ pub(super) fn render(
     paper: &Cells,
     findings: &[Finding],
     curves: &[Curve],
+    chance: &[Beside],
 ) -> String {
     let mut out = String::from(
         "| experiment | ranks | trials here | trials in the paper | cells that differ from the paper's |\n|---|---|---|---|---|\n",
@@ -48,6 +50,12 @@ pub(super) fn render(
         let (number, verdict) = (finding.number, finding.verdict().name());
         let (here, there) = (checks(&finding.ours), checks(&finding.paper));
         let _ = writeln!(out, "| {number} | {verdict} | {here} | {there} |");
+    }
+    if !chance.is_empty() {
+        out += "\n| data | group | beside random groups of its size |\n|---|---|---|\n";
+    }
+    for said in chance::said(chance) {
+        let _ = writeln!(out, "| {} | {} | {} |", said.title, said.group, said.sentence);
     }
     out
 }

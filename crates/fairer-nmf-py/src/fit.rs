@@ -37,6 +37,7 @@ pub struct Settings {
     normalize: bool,
     polish: bool,
     bound: bool,
+    allow_small_groups: bool,
     seed: u64,
     pub threads: usize,
     pub feature_names: Option<Vec<String>>,
@@ -71,6 +72,7 @@ impl Settings {
             },
             polish: self.polish,
             bound: self.bound,
+            allow_small_groups: self.allow_small_groups,
             seed: self.seed,
             ..defaults
         })
@@ -142,12 +144,13 @@ pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<B
             estimate: Estimate { runs, ..Estimate::best() },
             draws: Baseline::CHANCE_DRAWS,
         },
+        (None, "held-out") => Baseline::HeldOut { folds: Baseline::FOLDS, runs },
         (None, "zero") => Baseline::Zero,
         (None, other) => {
             return unknown(
                 "baseline",
                 other,
-                "'paper', 'best', 'adjusted', 'zero' or one error per group",
+                "'adjusted', 'best', 'held-out', 'paper', 'zero' or one error per group",
             );
         }
     })

@@ -88,6 +88,37 @@ impl Model {
         self.0.worst_loss()
     }
 
+    /// What the fit made as small as it could, of the group where it is largest.
+    #[getter]
+    fn worst_criterion(&self) -> f64 {
+        self.0.worst_criterion()
+    }
+
+    #[getter]
+    fn criterion(&self) -> &'static str {
+        self.0.criterion_name()
+    }
+
+    /// What every group's error is held against, allowances included.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let of =
+            |(g, a): (&GroupFit, fairer_nmf::fit::Allowance)| a.offset(g.baseline.error, g.norm);
+        let offsets: Vec<f64> = self.0.groups.iter().zip(self.0.allowances()).map(of).collect();
+        offsets.into_pyarray(py)
+    }
+
+    /// What was allowed every group beyond its baseline, as a share of its norm.
+    #[getter]
+    fn allowances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.per_group(py, |g| g.chance.unwrap_or(0.0))
+    }
+
+    #[getter]
+    fn outside(&self) -> Vec<bool> {
+        self.0.groups.iter().map(|g| g.outside).collect()
+    }
+
     #[getter]
     fn step_gap(&self) -> Option<f64> {
         self.0.step_gap

@@ -6,7 +6,7 @@ use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, groupe
 use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
-use fairer_nmf::audit::{self, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
+use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
 use fairer_nmf::{
     Element, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
@@ -14,9 +14,10 @@ use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::{Array2, ArrayView2};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::time::Duration;
 
 /// What a report needs besides data and factors, as the package hands it over in a dict.
 #[derive(FromPyObject)]
@@ -41,6 +42,10 @@ pub struct ReportSettings {
     fitted_by: String,
     /// The kind of the baselines, as they are estimated anew; empty where they were given.
     baseline: String,
+    allow_small_groups: bool,
+    chance_draws: usize,
+    /// Seconds at the most for them.
+    chance_time: f64,
     seed: u64,
     threads: usize,
 }
@@ -93,11 +98,15 @@ pub fn report<'py>(
     let groups = Groups::of(groups)?;
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
-    let refit = refit(&settings, h.nrows())?;
+    let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?);
+    if !(settings.chance_time.is_finite() && settings.chance_time >= 0.0) {
+        let time = settings.chance_time;
+        return Err(PyValueError::new_err(format!("chance_time is {time}: expected seconds")));
+    }
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
-            find(&view, groups.as_ref(), (h, w), &settings, refit, observer)
+            find(&view, groups.as_ref(), (h, w), &settings, how, observer)
         };
         run(py, settings.threads, listener, task)?.map_err(to_python).map(Report)
     })
@@ -108,15 +117,20 @@ fn refit(s: &ReportSettings, rank: usize) -> PyResult<Option<Refit>> {
     if s.refit == 0 {
         return Ok(None);
     }
+    let method = method(&s.fitted_by, "auto")?;
+    let parameters = Parameters { method, bound: false, ..parameters(s, rank)? };
+    Ok(Some(Refit { draws: s.refit, permutations: s.refit, parameters }))
+}
+
+/// How models of this rank are fitted.
+fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
     let given = s.baseline.is_empty().then(|| s.baselines.clone());
-    let parameters = Parameters {
-        method: method(&s.fitted_by, "auto")?,
+    Ok(Parameters {
         baseline: baseline(&s.baseline, s.baseline_runs, given)?,
-        bound: false,
+        allow_small_groups: s.allow_small_groups,
         seed: s.seed,
         ..Parameters::new(rank)
-    };
-    Ok(Some(Refit { draws: s.refit, permutations: s.refit, parameters }))
+    })
 }
 
 fn find<T: Element>(
@@ -124,7 +138,7 @@ fn find<T: Element>(
     groups: Option<&Groups>,
     (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
     s: &ReportSettings,
-    refit: Option<Refit>,
+    (parameters, refit): (Parameters, Option<Refit>),
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
@@ -134,6 +148,10 @@ fn find<T: Element>(
         level: s.level,
         permutations: s.permutations,
         folds: s.folds,
+        chance: DrawBudget {
+            draws: s.chance_draws,
+            time: Duration::try_from_secs_f64(s.chance_time).unwrap_or(Duration::MAX),
+        },
         trade_off: s.compare.then(TradeOffOptions::default),
         refit,
         seed: s.seed,
@@ -143,15 +161,15 @@ fn find<T: Element>(
     let method = None;
     let peers = match s.compare {
         true => {
-            let parameters = Parameters { seed: s.seed, ..Parameters::new(h.nrows()) };
             let plan = PeerPlan::beside(method, Update::Hals);
             audit::fit_peers(&data, plan, &parameters, &s.baselines, observer)?
         }
         false => Peers::default(),
     };
-    let subject = Subject { components: h.view(), representation: w, method };
+    let allowed = fairer_nmf::fit::allowances(&data, &parameters, None, observer)?;
+    let subject = Subject { components: h.view(), representation: w, method, allowances: &allowed };
     let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
-    let bound = fairer_nmf::bound::global_bound(&data, h.nrows(), &s.baselines).value;
+    let bound = fairer_nmf::bound::global_bound(&data, h.nrows(), &found.subject.offsets()).value;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
         .map(|(l, &error)| GroupBaseline { error, run_errors: run_errors(l) })

@@ -94,6 +94,34 @@ def test_intervals_are_in_the_table_where_they_were_asked_for(data):
         audit(X, H=X[:4], sensitive_features=groups, draws=10, level=1.5)
 
 
+def test_the_verdict_comes_first_and_is_the_reports(data):
+    X, groups = data
+    found = audit(X, H=X[:4], sensitive_features=groups)
+    verdict = found.verdict
+    assert verdict["code"] in ("evidence", "no-evidence", "too-few-rows")
+    assert verdict == found.report(draws=0, permutations=0, folds=0, compare=False).verdict
+    assert repr(found).startswith(verdict["sentence"])
+    assert found._repr_html_().startswith("<p><b>" + verdict["sentence"].split("“")[0])
+    none = found.report(draws=0, permutations=0, folds=0, compare=False, chance_draws=0)
+    assert none.verdict["excess_loss"] is None and none.verdict["code"] == verdict["code"]
+    with pytest.raises(ValueError, match="chance_time"):
+        found.report(draws=0, permutations=0, compare=False, chance_time=-1.0)
+
+
+def test_groups_with_no_more_rows_than_topics_are_not_the_worst():
+    X = np.random.default_rng(0).random((60, 8))
+    groups = np.array(["tiny"] * 3 + ["small"] * 3 + ["large"] * 54)
+    with pytest.warns(UserWarning, match="twice the rank"):
+        found = audit(X, H=X[:4], sensitive_features=groups)
+        allowed = audit(X, H=X[:4], sensitive_features=groups, allow_small_groups=True)
+        merged = audit(X, H=X[:4], sensitive_features=groups, merge_small=5)
+    assert found.worst_group == "large" and found.worst == found.by_group["loss"]["large"]
+    assert allowed.worst == allowed.by_group["loss"].max()
+    assert merged.by_group["rows"].to_dict() == {"Other": 6, "large": 54}
+    with pytest.raises(ValueError, match="control_features"):
+        audit(X, X[:4], sensitive_features=groups, control_features=groups, merge_small=5)
+
+
 def test_intersections(data):
     X, groups = data
     frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})

@@ -350,3 +350,39 @@ def test_wrong_data(data, tmp_path):
     (tmp_path / "foreign").write_bytes(b"\x08\0\0\0\0\0\0\0{}      ")
     with pytest.raises(ValueError, match="not a model of fairer-nmf"):
         FairerNMF.load(tmp_path / "foreign")
+
+
+def test_the_default_fit_allows_every_group_what_a_random_one_would_pay(data):
+    X, groups = data
+    model = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
+    assert model.criterion_ == "excess loss" and (model.group_allowances_ > 0).all()
+    excess = model.group_losses_ - model.group_allowances_
+    assert model.worst_criterion_ == pytest.approx(excess.max())
+    assert model.worst_loss_ == pytest.approx(model.group_losses_.max())
+    assert model.global_bound_ <= model.worst_criterion_ + 1e-9
+    assert model.score(X, sensitive_features=groups) == pytest.approx(-excess.max())
+    paper = FairerNMF(3, baseline="paper", random_state=0).fit(X, sensitive_features=groups)
+    assert paper.criterion_ == "loss" and paper.worst_criterion_ == paper.worst_loss_
+    held_out = FairerNMF(3, baseline="held-out", random_state=0).fit(X, sensitive_features=groups)
+    assert (held_out.baseline_errors_ > model.baseline_errors_).all()
+    for fitted in (model, paper, held_out):
+        again = clone(pickle.loads(pickle.dumps(fitted)))
+        assert again.baseline == fitted.baseline
+
+
+def test_small_groups_stay_outside_or_are_put_together(tmp_path):
+    X = np.random.default_rng(1).random((66, 8))
+    groups = np.array([1] * 3 + [2] * 3 + [3] * 20 + [4] * 40)
+    with pytest.warns(UserWarning, match="outside the maximum, inside the total"):
+        model = FairerNMF(4, random_state=0).fit(X, sensitive_features=groups)
+    assert model._model.outside == [True, True, False, False]
+    assert model.worst_loss_ == model.group_losses_[2:].max()
+    assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_criterion_)
+    with pytest.warns(UserWarning, match="no more rows than the rank"):
+        FairerNMF(4, allow_small_groups=True, random_state=0).fit(X, sensitive_features=groups)
+    merged = FairerNMF(4, merge_small=5, random_state=0).fit(X, sensitive_features=groups)
+    assert merged.groups_.tolist() == [3, 4, "Other"]
+    # On other data the groups are those of the fit, whatever their sizes there.
+    assert merged.score(X[:20], sensitive_features=[1, 9, 3, 4] * 5) < 0
+    model.save(tmp_path / "m.safetensors")
+    assert FairerNMF.load(tmp_path / "m.safetensors").allow_small_groups is False

@@ -157,6 +157,9 @@ pub enum Role {
 pub struct Cost {
     /// Fits between standard (alpha 0) and min-max (alpha 1), in order of alpha.
     pub curve: Vec<TradeOffPoint>,
+    /// What the fairer fit made small: `loss`, or `excess loss`, the loss beyond what random groups of
+    /// the size pay.
+    pub criterion: Criterion,
     /// One entry per group: last model against the first.
     pub changes: Vec<Change>,
     /// Share of all samples whose error rises, 0 to 1.
@@ -172,9 +175,34 @@ pub struct TradeOffPoint {
     /// ‖X − WH‖/‖X‖ over all groups.
     #[serde(deserialize_with = "number")]
     pub total_error: f64,
-    /// Largest loss over the groups.
+    /// Largest loss over the groups inside the maximum.
     #[serde(deserialize_with = "number")]
     pub worst_loss: f64,
+    /// The largest of what was traded against the total: see [`Cost::criterion`].
+    #[serde(deserialize_with = "number")]
+    pub worst_criterion: f64,
+}
+
+/// What a fit makes as small as it can, of the group where it is largest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Criterion {
+    /// The loss against the group's own baseline.
+    #[default]
+    #[serde(rename = "loss")]
+    Loss,
+    /// That beyond what random groups of the size pay.
+    #[serde(rename = "excess loss")]
+    ExcessLoss,
+}
+
+impl Criterion {
+    /// In a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::ExcessLoss => "excess loss",
+        }
+    }
 }
 
 /// What the change of model does to one group.
@@ -195,6 +223,8 @@ pub struct Change {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Quality {
+    /// What history, gap and bound are of.
+    pub criterion: Criterion,
     /// One entry per model fitted.
     pub fits: Vec<FitQuality>,
 }
@@ -211,12 +241,12 @@ pub struct FitQuality {
     pub iterations: usize,
     /// Wall-clock seconds.
     pub seconds: Option<f64>,
-    /// Largest loss over the groups after each iteration.
+    /// Largest loss (of [`Quality::criterion`]) over the groups after each iteration.
     #[serde(deserialize_with = "numbers")]
     pub history: Vec<f64>,
     /// Certified distance of the dictionary from the best for its representation, as a loss.
     pub step_gap: Option<f64>,
-    /// No model of this rank has a worst loss below this.
+    /// No model of this rank has a worst loss (of [`Quality::criterion`]) below this.
     pub global_bound: Option<f64>,
 }
 

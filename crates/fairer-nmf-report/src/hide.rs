@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::content::{Group, Report, Verdict, VerdictCode};
+use crate::content::{Group, Remark, Report, Verdict, VerdictCode};
 
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
@@ -45,6 +45,11 @@ impl Hidden {
     /// Whether a text names none of them, as whole words.
     pub fn allows(&self, text: &str) -> bool {
         !self.0.iter().any(|name| mentions(text, name))
+    }
+
+    /// Whether a remark may be made: it names none of them, and has no totals.
+    pub fn keeps(&self, remark: &Remark) -> bool {
+        self.allows(&remark.sentence) && remark.code != "total-error-rose"
     }
 
     /// Takes away what adds up over groups.
@@ -139,7 +144,7 @@ impl Report {
 
     fn redact_text(&mut self, hidden: &Hidden) {
         self.notes.clear();
-        self.warnings.retain(|remark| hidden.allows(&remark.sentence));
+        self.warnings.retain(|remark| hidden.keeps(remark));
         let redact = |text: &mut String| hidden.redact(text);
         redact(&mut self.title);
         redact(&mut self.subtitle);

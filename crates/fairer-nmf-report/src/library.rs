@@ -2,11 +2,12 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 use fairer_nmf::audit::{
-    self, Bootstrap, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation,
-    Remark, Role, TradeOff, VerdictCode,
+    self, Comparison, GroupAudit, GroupChances, GroupChange, Individuals, Permutation, Remark,
+    Role, VerdictCode,
 };
 use fairer_nmf::{
     Element, GroupedData, Method, Model, Status, audit::AuditReport, baseline::GroupBaseline,
+    fit::Allowance,
 };
 
 use crate::content as page;
@@ -78,6 +79,10 @@ pub fn report<T: Element>(
         }
         None => fitted.map(|(model, seconds)| Fitted { name: title(role), model, seconds }),
     });
+    let criterion = match found.subject.criterion_name() {
+        "loss" => page::Criterion::Loss,
+        _ => page::Criterion::ExcessLoss,
+    };
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
@@ -93,7 +98,12 @@ pub fn report<T: Element>(
             baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
             groups: (baselines.iter().enumerate())
                 .map(|(l, baseline)| page::GroupOutcome {
-                    group: group(&found.subject.groups[l], baseline),
+                    group: page::Group {
+                        allowance: (found.subject.options.allowances.get(l))
+                            .filter(|_| criterion == page::Criterion::ExcessLoss)
+                            .map(|a| a.chance),
+                        ..group(&found.subject.groups[l], baseline)
+                    },
                     results: shown.iter().map(|a| result(a.audit, main.audit, l)).collect(),
                     feature_errors: (shown[0].audit.feature_errors.get(l).into_iter().flatten())
                         .map(|f| page::FeatureError {
@@ -107,9 +117,8 @@ pub fn report<T: Element>(
         },
         verdict: Some(verdict(found)),
         is_it_real: is_it_real(main.audit, &shown),
-        cost: (found.change.as_ref())
-            .map(|change| cost(&found.subject.groups, change, found.subject.trade_off.as_ref())),
-        quality: Some(quality(fits, global_bound)),
+        cost: (found.change.as_ref()).map(|change| cost(&found.subject, change, criterion)),
+        quality: Some(quality(fits, global_bound, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
         notes: about.notes.into_iter().chain(data.weights_note().map(str::to_owned)).collect(),
@@ -283,6 +292,8 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
         relative_baseline: share(baseline.error),
         relative_baseline_sd: baseline.spread().map(share),
         small: group.small,
+        outside: group.outside,
+        allowance: None,
     }
 }
 
@@ -290,7 +301,14 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
 /// comparison.
 pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupResult {
     let group = &audit.groups[l];
-    let intervals = bootstrap(audit).map(|b| &b.groups[l]);
+    // Where everything was fitted anew, since somebody asked for it, that is shown; else the limits
+    // that hold for small groups. Those of a bootstrap with the dictionary fixed do not.
+    let anew = audit.bootstrap_refit.as_ref().map(|b| &b.groups[l]);
+    let ranges = audit.differences.as_ref().map(|d| &d.groups[l]);
+    let error = anew.map(|i| (i.relative_error.low, i.relative_error.high));
+    let error = error.or(ranges.map(|d| (d.relative_error.low, d.relative_error.high)));
+    let loss = anew.map(|i| (i.loss.low, i.loss.high));
+    let loss = loss.or(ranges.map(|d| (d.loss.low, d.loss.high)));
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
@@ -298,11 +316,11 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     let differs = audit.differences.as_ref().map(|d| &d.groups[l]);
     page::GroupResult {
         relative_error: group.relative_error,
-        relative_error_low: intervals.map(|i| i.relative_error.low),
-        relative_error_high: intervals.map(|i| i.relative_error.high),
+        relative_error_low: error.map(|(low, _)| low),
+        relative_error_high: error.map(|(_, high)| high),
         loss: group.loss,
-        loss_low: intervals.map(|i| i.loss.low),
-        loss_high: intervals.map(|i| i.loss.high),
+        loss_low: loss.map(|(low, _)| low),
+        loss_high: loss.map(|(_, high)| high),
         held_out_loss: own.map(|own| group.relative_error - own),
         p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),
@@ -325,15 +343,13 @@ fn p_value(chances: &GroupChances) -> f64 {
 /// Section 2, where anything was asked for that belongs there: `main` is the audit in full,
 /// `audits` are those of all models of the page, in its order.
 fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
-    if bootstrap(main).is_none() && permutation(main).is_none() && main.held_out.is_none() {
+    let shown =
+        |a: &Audited<'_>| a.audit.differences.is_some() || a.audit.bootstrap_refit.is_some();
+    let tested = permutation(main).is_some() || main.held_out.is_some();
+    if !(tested || audits.iter().any(shown)) {
         return None;
     }
     Some(page::IsItReal { level: main.options.level, draws: audits.iter().map(draws).collect() })
-}
-
-/// The intervals that are shown: where everything was fitted anew, that is the better answer.
-fn bootstrap(audit: &AuditReport) -> Option<&Bootstrap> {
-    audit.bootstrap_refit.as_ref().or(audit.bootstrap.as_ref())
 }
 
 /// The test that is shown, likewise.
@@ -344,13 +360,11 @@ fn permutation(audit: &AuditReport) -> Option<&Permutation> {
 fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
     page::ModelDraws {
         model: (*name).to_owned(),
-        bootstrap: bootstrap(audit).map(|b| page::Bootstrap {
-            draws: b.draws,
-            mode: match b.refit {
-                true => page::BootstrapMode::Refit,
-                false => page::BootstrapMode::DictionaryFixed,
-            },
-        }),
+        bootstrap: audit
+            .bootstrap_refit
+            .as_ref()
+            .map(|b| page::Bootstrap { draws: b.draws, mode: page::BootstrapMode::Refit }),
+        unseen: audit.differences.is_some(),
         permutation: permutation(audit).map(|p| page::Permutation {
             draws: p.draws,
             tested: match p.refit {
@@ -364,14 +378,16 @@ fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
 /// Section 3: what the last model of the page changes for the groups and samples of the first, and
 /// the curve between total error and worst loss.
 fn cost(
-    groups: &[GroupAudit],
+    subject: &AuditReport,
     individuals: &Individuals,
-    trade_off: Option<&TradeOff>,
+    criterion: page::Criterion,
 ) -> page::Cost {
+    let (groups, trade_off) = (&subject.groups, &subject.trade_off);
     let point = |p: &audit::TradeOffPoint| page::TradeOffPoint {
         alpha: p.alpha,
         total_error: p.total_error,
         worst_loss: p.worst_loss,
+        worst_criterion: p.worst_criterion,
     };
     let change = |(group, change): (&GroupAudit, &GroupChange)| page::Change {
         group: group.name.clone(),
@@ -380,6 +396,7 @@ fn cost(
     };
     page::Cost {
         curve: trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
+        criterion,
         changes: groups.iter().zip(&individuals.groups).map(change).collect(),
         share_worse: Some(individuals.share_worse),
     }
@@ -389,7 +406,10 @@ fn cost(
 fn quality<'a>(
     fits: impl IntoIterator<Item = Fitted<'a>>,
     global_bound: Option<f64>,
+    criterion: page::Criterion,
+    subject: &AuditReport,
 ) -> page::Quality {
+    let allowances = &subject.options.allowances;
     let fit = |Fitted { name, model, seconds }: Fitted<'a>| page::FitQuality {
         model: name.to_owned(),
         status: match model.status {
@@ -403,12 +423,23 @@ fn quality<'a>(
         history: model
             .history
             .iter()
-            .map(|losses| losses.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+            .map(|losses| worst_inside(model, losses, allowances))
             .collect(),
         step_gap: model.step_gap,
         global_bound,
     };
-    page::Quality { fits: fits.into_iter().map(fit).collect() }
+    page::Quality { criterion, fits: fits.into_iter().map(fit).collect() }
+}
+
+/// The largest of what an iteration reached over the groups inside the maximum. A fit that allowed for
+/// nothing has losses in its history.
+fn worst_inside(model: &Model, losses: &[f64], allowances: &[Allowance]) -> f64 {
+    let of = |l: usize| {
+        let allowed = allowances.get(l).copied().unwrap_or_default();
+        let later = if model.groups[l].chance.is_some() { 0.0 } else { allowed.chance };
+        (!allowed.outside).then_some(losses[l] - later)
+    };
+    (0..losses.len()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Section 6: the topics of a dictionary, and the name of the one they were matched with;

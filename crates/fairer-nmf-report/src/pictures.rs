@@ -124,7 +124,11 @@ pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbb
     let real = report.is_it_real.as_ref()?;
     let point = |group: &GroupOutcome, index: usize| {
         let result = group.results.get(index)?;
-        Some(DumbbellPoint { value: result.loss, interval: Some(result.loss_interval()?) })
+        let (low, high) = result.loss_interval()?;
+        // Of samples not seen, the middle is what is to be expected, and not the loss in the sample.
+        let seen = real.draws.get(index).is_some_and(|d| d.bootstrap.is_some());
+        let value = if seen { result.loss } else { 0.5 * (low + high) };
+        Some(DumbbellPoint { value, interval: Some((low, high)) })
     };
     let rows: Vec<_> = by_loss(report)
         .into_iter()
@@ -142,7 +146,7 @@ pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbb
     let level = crate::numbers::share(real.level);
     (!rows.is_empty()).then(|| Dumbbell {
         title: format!("Loss of each group with {level} intervals"),
-        x_label: format!("loss, with {level} bootstrap interval"),
+        x_label: format!("loss, with {level} interval"),
         band: None,
         series: kept.iter().map(|&i| series[i].clone()).collect(),
         rows: rows
@@ -160,17 +164,19 @@ pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbb
 
 /// Section 3: the curve between total error and worst loss.
 pub fn tradeoff(report: &Report, percent: Percent, width: f64) -> Option<TradeOff> {
-    let curve = &report.cost.as_ref()?.curve;
+    let cost = report.cost.as_ref()?;
+    let (curve, what) = (&cost.curve, cost.criterion.name());
     let points: Vec<_> = curve
         .iter()
         .map(|p| TradeOffMark {
             alpha: p.alpha,
             total_error: p.total_error,
-            worst_loss: p.worst_loss,
+            worst: p.worst_criterion,
         })
         .collect();
     (points.len() >= 2).then(|| TradeOff {
-        title: "What a lower worst loss costs in total error".into(),
+        title: format!("What a lower worst {what} costs in total error"),
+        y_label: format!("worst {what}"),
         ends: ("α = 0: total only".into(), "α = 1: worst group only".into()),
         points,
         percent,
@@ -199,7 +205,8 @@ pub fn changes(report: &Report, percent: Percent, width: f64) -> Option<Changes>
 
 /// Section 4: worst loss after each iteration.
 pub fn convergence(report: &Report, percent: Percent, width: f64) -> Option<Lines> {
-    let fits = &report.quality.as_ref()?.fits;
+    let quality = report.quality.as_ref()?;
+    let (fits, what) = (&quality.fits, quality.criterion.name());
     let longest = fits.iter().map(|f| f.history.len()).max()?;
     let index = |name: &str| report.models.iter().position(|m| m.name == name);
     let series: Vec<_> = fits
@@ -216,9 +223,9 @@ pub fn convergence(report: &Report, percent: Percent, width: f64) -> Option<Line
         })
         .collect();
     (longest >= 2).then(|| Lines {
-        title: "Worst loss during the fit".into(),
+        title: format!("Worst {what} during the fit"),
         x_label: "iteration".into(),
-        y_label: "worst loss".into(),
+        y_label: format!("worst {what}"),
         y_unit: Unit::Percent(percent),
         log_x: longest > 30,
         series,

@@ -23,11 +23,13 @@ mod verdict;
 
 pub use crate::progress::{AuditPart, Role};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
+pub(crate) use chance::chance_within;
 pub use chance::{DrawBudget, GroupChance, RandomGroups, chance_losses};
 pub use comparison::{
     AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Subject, compare, fit_peers,
 };
 pub use difference::{Differences, GroupDifference, Range};
+pub(crate) use held_out::held_out_baselines;
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
 pub use individuals::{Direction, GroupChange, Individuals, compare_individuals};
 pub use permutation::{

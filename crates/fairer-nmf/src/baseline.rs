@@ -35,12 +35,25 @@ pub enum Baseline {
         /// Random groups drawn of every size.
         draws: usize,
     },
+    /// E_ℓ on rows of the group that its own dictionary has not seen
+    /// ([`held_out`](crate::audit::held_out())): small groups seem to pay too little rather than too
+    /// much. A group of one row has its norm. Needs the rows themselves.
+    #[serde(rename = "held-out")]
+    HeldOut {
+        /// Number of folds.
+        folds: usize,
+        /// Runs of every fold, of which the best is kept.
+        runs: usize,
+    },
 }
 
 impl Baseline {
     /// Random groups of every size behind the size-adjusted criterion: their mean is then known to
     /// a fifth of their scatter.
     pub const CHANCE_DRAWS: usize = 20;
+
+    /// Folds of held-out baselines.
+    pub const FOLDS: usize = 5;
 
     /// The size-adjusted one: [`Estimate::best`], and 20 random groups of every size.
     #[must_use]
@@ -164,6 +177,9 @@ pub(crate) fn baselines(
             .map(|_| GroupBaseline { error: 0.0, run_errors: Vec::new() })
             .collect()),
         Baseline::Given { errors } => given(rows, errors),
+        Baseline::HeldOut { .. } => {
+            Err(Error::Baseline { reason: "held-out baselines need the rows in memory".to_owned() })
+        }
         Baseline::Estimate(estimate) | Baseline::Adjusted { estimate, .. } => {
             if estimate.runs == 0 {
                 return Err(Error::Parameter {

@@ -3,6 +3,42 @@
 //! The paper's loss has the offset E_ℓ and the scale N_ℓ. The exact step, its gap, Newton's method
 //! and the bound hold for any offset ≥ 0 and any scale > 0, so another criterion is another pair.
 
+use serde::{Deserialize, Serialize};
+
+/// What a fit allows a group beyond its baseline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// c_ℓ: the loss of a random group of its size; 0 where the fit does not allow for it.
+    pub chance: f64,
+    /// Whether the group stays outside the maximum: it counts in the total, and nothing is
+    /// minimised for it.
+    pub outside: bool,
+}
+
+impl Allowance {
+    /// Relative offset of a group outside the maximum. An error with best coordinates is at most the
+    /// norm, so that its criterion is at most −1, below that of every group inside.
+    const OUTSIDE: f64 = 2.0;
+
+    /// What the error of a group with this baseline and norm is held against.
+    #[must_use]
+    pub fn offset(&self, baseline: f64, norm: f64) -> f64 {
+        match self.outside {
+            true => baseline.max(Self::OUTSIDE * norm),
+            false => baseline + self.chance * norm,
+        }
+    }
+
+    /// The groups outside the maximum by their rows: those with no more rows than topics, whose
+    /// baseline is zero by construction; none where all are so small.
+    #[must_use]
+    pub fn for_sizes(rows: &[usize], rank: usize) -> Vec<Self> {
+        let small = |rows: usize| rows <= rank;
+        let all = rows.iter().all(|&rows| small(rows));
+        rows.iter().map(|&rows| Self { chance: 0.0, outside: small(rows) && !all }).collect()
+    }
+}
+
 /// The criterion of one group, in the units of its error ‖X_ℓ − W_ℓH‖.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion {

@@ -5,8 +5,11 @@ mod adjusted;
 mod leximin;
 mod restarts;
 
+pub use adjusted::{allowances, fit_against};
+
 use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
+pub use crate::criterion::Allowance;
 use crate::data::GroupedData;
 pub use crate::iteration::Start;
 use crate::iteration::{Context, Run, Task, criteria, iterate, measure, start};
@@ -17,7 +20,7 @@ use crate::progress::{Observer, Progress};
 use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
 use crate::update::Update;
-use crate::{Error, Result};
+use crate::{Error, Result, audit};
 use ndarray::Array2;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +93,24 @@ pub fn estimate_baselines<T: Element>(
     seed: u64,
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
-    baselines_of_rows(&*T::hold(data, Units::Own), rank, baseline, seed, observer)
+    baselines_within(data, rank, baseline, seed, None, observer)
+}
+
+/// [`estimate_baselines`] with runs that end at the deadline.
+fn baselines_within<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    baseline: &Baseline,
+    seed: u64,
+    deadline: Option<Instant>,
+    observer: &Observer<'_>,
+) -> Result<Vec<GroupBaseline>> {
+    Parameters::new(rank).check()?;
+    if let Baseline::HeldOut { folds, runs } = *baseline {
+        return audit::held_out_baselines(data, rank, folds, runs, seed, observer);
+    }
+    let context = Context { observer, deadline };
+    held_baselines(&*T::hold(data, Units::Own), rank, baseline, seed, &context)
 }
 
 /// [`estimate_baselines`] for rows that somebody else holds.
@@ -105,8 +125,17 @@ pub fn baselines_of_rows(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    let context = Context { observer, deadline: None };
-    let found = baselines(rows, rank, seed, &baseline.times(rows.unit()), &context)?;
+    held_baselines(rows, rank, baseline, seed, &Context { observer, deadline: None })
+}
+
+fn held_baselines(
+    rows: &dyn Rows,
+    rank: usize,
+    baseline: &Baseline,
+    seed: u64,
+    context: &Context<'_>,
+) -> Result<Vec<GroupBaseline>> {
+    let found = baselines(rows, rank, seed, &baseline.times(rows.unit()), context)?;
     Ok(found.iter().map(|b| b.times(1.0 / rows.unit())).collect())
 }
 
@@ -116,15 +145,25 @@ fn fit_with<T: Element>(
     start: Option<&Start>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    match &parameters.baseline {
-        // Standard NMF minimises no loss, and one group has nobody beside it.
-        Baseline::Adjusted { estimate, draws }
-            if data.groups().len() > 1 && !parameters.method.is_standard() =>
-        {
-            adjusted::fit_adjusted(data, parameters, (estimate, *draws), start, observer)
-        }
-        _ => fit_unadjusted(data, parameters, start, observer),
+    let outside = adjusted::outside(data, parameters);
+    let left_out = outside.iter().any(|a| a.outside);
+    let needs_data = matches!(parameters.baseline, Baseline::Adjusted { .. });
+    if matches!(parameters.baseline, Baseline::HeldOut { .. }) {
+        parameters.check()?;
+        return adjusted::fit_allowed(data, parameters, outside, start, observer);
     }
+    // Standard NMF minimises no loss, and one group has nobody beside it.
+    let is_standard = parameters.method.is_standard();
+    if data.groups().len() > 1 && !is_standard && (needs_data || left_out) {
+        parameters.check()?;
+        return adjusted::fit_allowed(data, parameters, outside, start, observer);
+    }
+    let mut found = fit_unadjusted(data, parameters, start, observer)?;
+    let model = &mut found.model;
+    for (group, allowance) in model.groups.iter_mut().zip(&outside) {
+        group.outside = allowance.outside;
+    }
+    Ok(found)
 }
 
 fn fit_unadjusted<T: Element>(
@@ -352,6 +391,7 @@ fn into_model<'r>(
             loss: run.measured.losses[l],
             weight: run.weights[l],
             chance: None,
+            outside: false,
         })
         .collect();
     let model = Model {

@@ -1,9 +1,13 @@
 //! The fitted model: what a fit leaves behind, and what new data needs of it.
 
 mod file;
+mod warning;
+
+pub use warning::Warning;
 
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
+use crate::criterion::Allowance;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
 use crate::parameters::Parameters;
@@ -42,139 +46,10 @@ pub struct GroupFit {
     /// then the largest loss less c_ℓ.
     #[serde(default)]
     pub chance: Option<f64>,
-}
-
-/// Relative baseline above which a group's own topics explain next to nothing of it.
-const NEAR_NORM: f64 = 0.99;
-
-/// Groups that a warning names at the most.
-const SHOWN: usize = 5;
-
-/// Something a user should know about a fit that is not an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Warning {
-    /// The rank is larger than the matrix.
-    RankAboveMatrix {
-        /// The rank.
-        rank: usize,
-        /// min(m, n).
-        limit: usize,
-    },
-    /// The rank is not below a group's number of rows, so its baseline is zero by construction.
-    RankAboveGroup {
-        /// The rank.
-        rank: usize,
-        /// The group.
-        group: String,
-        /// Its number of rows.
-        rows: usize,
-    },
-    /// There is only one group: the fit is standard NMF.
-    OneGroup,
-    /// A dictionary of their own leaves nearly all of some groups: their losses say nothing.
-    BaselineNearNorm {
-        /// The groups.
-        groups: Vec<String>,
-    },
-    /// The time limit fell into the runs of the baselines.
-    BaselinesCutShort,
-    /// The run ended before it converged.
-    NotConverged {
-        /// How it ended.
-        status: Status,
-        /// After how many iterations the limit was set.
-        max_iterations: usize,
-    },
-}
-
-impl Warning {
-    /// What the data and the rank say by themselves.
-    pub(crate) fn of_shape(rows: usize, model: &Model) -> Option<Self> {
-        let limit = rows.min(model.features());
-        let rank = model.rank();
-        (rank > limit).then_some(Self::RankAboveMatrix { rank, limit })
-    }
-
-    pub(crate) fn of(groups: &[GroupFit], parameters: &Parameters, status: Status) -> Vec<Self> {
-        let rank = parameters.rank;
-        let mut warnings = Vec::new();
-        for g in groups.iter().filter(|g| g.rows <= rank) {
-            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows });
-        }
-        if groups.len() == 1 {
-            warnings.push(Self::OneGroup);
-        }
-        // N_ℓ is positive by validation.
-        let unexplained = groups.iter().filter(|g| g.baseline.error > NEAR_NORM * g.norm);
-        let unexplained: Vec<String> = unexplained.map(|g| g.name.clone()).collect();
-        if !unexplained.is_empty() {
-            warnings.push(Self::BaselineNearNorm { groups: unexplained });
-        }
-        if status != Status::Converged {
-            let max_iterations = parameters.stopping.max_iterations;
-            warnings.push(Self::NotConverged { status, max_iterations });
-        }
-        warnings
-    }
-}
-
-impl Warning {
-    /// The kind, as in files: `rank-above-group`, say.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::RankAboveMatrix { .. } => "rank-above-matrix",
-            Self::RankAboveGroup { .. } => "rank-above-group",
-            Self::OneGroup => "one-group",
-            Self::BaselineNearNorm { .. } => "baseline-near-norm",
-            Self::BaselinesCutShort => "baselines-cut-short",
-            Self::NotConverged { .. } => "not-converged",
-        }
-    }
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::RankAboveMatrix { rank, limit } => {
-                write!(
-                    f,
-                    "rank {rank} is larger than the matrix allows ({limit}): some topics are superfluous"
-                )
-            }
-            Self::RankAboveGroup { rank, group, rows } => write!(
-                f,
-                "group '{group}' has {rows} {} and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error",
-                if *rows == 1 { "row" } else { "rows" }
-            ),
-            Self::BaselinesCutShort => write!(
-                f,
-                "the time was up during the baselines: they are too large, and every loss is too small by as much"
-            ),
-            Self::OneGroup => write!(f, "there is one group only: this is standard NMF"),
-            Self::BaselineNearNorm { groups } => {
-                let more = groups.len().saturating_sub(SHOWN);
-                let named = groups.iter().take(SHOWN).map(|g| format!("'{g}'"));
-                let mut names = named.collect::<Vec<_>>().join(", ");
-                if more > 0 {
-                    names = format!("{names} and {more} more");
-                }
-                write!(
-                    f,
-                    "even dictionaries of their own leave nearly all of {names}: so few topics say nothing of them, nor do their losses; use a higher rank or other features"
-                )
-            }
-            Self::NotConverged { status, max_iterations } => match status {
-                Status::IterationLimit => write!(
-                    f,
-                    "not converged within {max_iterations} iterations: raise the limit or the tolerance"
-                ),
-                Status::TimeLimit => write!(f, "not converged within the time limit"),
-                _ => write!(f, "stopped before it converged"),
-            },
-        }
-    }
+    /// Whether it stays outside the maximum: it has no more rows than topics, and small groups were
+    /// not allowed ([`Parameters::allow_small_groups`]).
+    #[serde(default)]
+    pub outside: bool,
 }
 
 /// A fitted model.
@@ -224,10 +99,17 @@ impl Model {
         self.components.ncols()
     }
 
-    /// max_ℓ g_ℓ, the objective of Fairer-NMF.
+    /// max_ℓ g_ℓ over the groups inside the maximum, against the baselines E_ℓ: the paper's objective.
     #[must_use]
     pub fn worst_loss(&self) -> f64 {
-        self.groups.iter().map(|g| g.loss).fold(f64::NEG_INFINITY, f64::max)
+        self.worst_group().loss
+    }
+
+    /// What the fit allowed every group beyond its baseline.
+    #[must_use]
+    pub fn allowances(&self) -> Vec<Allowance> {
+        let of = |g: &GroupFit| Allowance { chance: g.chance.unwrap_or(0.0), outside: g.outside };
+        self.groups.iter().map(of).collect()
     }
 
     /// What the fit minimised: the largest loss, or the largest excess loss where it allowed for
@@ -235,7 +117,8 @@ impl Model {
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
         let criterion = |g: &GroupFit| g.loss - g.chance.unwrap_or(0.0);
-        self.groups.iter().map(criterion).fold(f64::NEG_INFINITY, f64::max)
+        let inside = self.groups.iter().filter(|g| !g.outside);
+        inside.map(criterion).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// ‖X − WH‖, every row counted once.
@@ -245,10 +128,21 @@ impl Model {
         self.overlap_error.unwrap_or_else(|| self.groups.iter().map(square).sum::<f64>().sqrt())
     }
 
-    /// The group with the largest loss.
+    /// The group with the largest loss of those inside the maximum.
     #[must_use]
     pub fn worst_group(&self) -> &GroupFit {
-        &self.groups[largest(&self.losses())]
+        let loss = |g: &GroupFit| if g.outside { f64::NEG_INFINITY } else { g.loss };
+        &self.groups[largest(&self.groups.iter().map(loss).collect::<Vec<f64>>())]
+    }
+
+    /// What bound, gap, history and score refer to: `loss`, or `excess loss` where the fit allowed
+    /// for chance.
+    #[must_use]
+    pub fn criterion_name(&self) -> &'static str {
+        match self.groups.iter().any(|g| g.chance.is_some()) {
+            true => "excess loss",
+            false => "loss",
+        }
     }
 
     /// Nothing that is not finite leaves the library.
@@ -301,10 +195,7 @@ impl Model {
     #[must_use]
     pub fn certificate(&self) -> String {
         let said = self.global_bound.certificate(self.rank(), self.worst_criterion());
-        match self.groups.iter().any(|g| g.chance.is_some()) {
-            true => said.replacen("worst loss", "worst excess loss", 1),
-            false => said,
-        }
+        said.replacen("worst loss", &format!("worst {}", self.criterion_name()), 1)
     }
 
     /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares

@@ -1,7 +1,10 @@
 //! Laws of the size-adjusted criterion: chance cannot steer it, unfairness can.
 
 use fairer_nmf::audit::chance_losses;
-use fairer_nmf::{Baseline, Fit, GroupedData, Method, Parameters, baseline::Estimate, fit, silent};
+use fairer_nmf::{
+    Baseline, Fit, GroupedData, Method, Parameters, Warning, audit::evaluate, baseline::Estimate,
+    fit, fit::Allowance, silent,
+};
 use ndarray::Array2;
 
 /// SplitMix64, the tests' own: uniform numbers on [0, 1).
@@ -131,4 +134,97 @@ fn chance_is_the_same_for_a_multiple_of_the_data_and_falls_with_size() {
         assert!((a - b).abs() < 1e-4, "{a} {b}");
     }
     assert!(chance_losses(&data, h.view(), 0, 0, &silent).is_err());
+}
+
+#[test]
+fn groups_with_no_more_rows_than_topics_stay_outside_the_maximum_and_inside_the_total() {
+    let (x, labels) = draw(&[5, 80, 120], 0.0, 0.6, 32);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let standard = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
+    for baseline in [Baseline::Estimate(Estimate::best()), Baseline::adjusted()] {
+        for method in [Method::am(), Method::mu()] {
+            let p =
+                Parameters { method, baseline: baseline.clone(), n_init: 2, ..Parameters::new(5) };
+            let strict = Parameters { allow_small_groups: false, ..p.clone() };
+            let model = fit(&data, &strict, &silent).unwrap().model;
+            assert!(model.groups[0].outside && !model.groups[1].outside);
+            // It has all its numbers, and none of them is the worst.
+            let e = model.baseline_errors();
+            let again = evaluate(&data, model.components.view(), None, &e).unwrap();
+            for (g, (error, loss)) in
+                model.groups.iter().zip(again.relative_errors.iter().zip(&again.losses))
+            {
+                assert!((g.relative_error - error).abs() < 1e-6, "{} {error}", g.relative_error);
+                assert!((g.loss - loss).abs() < 1e-6);
+            }
+            assert!(model.groups[0].loss > model.worst_loss(), "it would be by construction");
+            assert_ne!(model.worst_group().name, "group 0");
+            assert!(model.history.last().unwrap().iter().all(|loss| loss.abs() < 1.0));
+            let squares: f64 = again.row_squared_errors.iter().sum();
+            let total = (squares / data.squared_norm()).sqrt();
+            let found = model.total_error() / data.squared_norm().sqrt();
+            assert!((found - total).abs() < 1e-6);
+            assert!(found < 1.02 * standard, "{found} {standard}");
+            let outside = |w: &Warning| w.code() == "groups-outside";
+            assert_eq!(model.warnings.iter().filter(|w| outside(w)).count(), 1);
+            assert!(!model.warnings.iter().any(|w| w.code() == "rank-above-group"));
+            let back = fairer_nmf::Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+            assert_eq!(back.groups, model.groups);
+            // Allowed, it is in the maximum like everybody.
+            let model = fit(&data, &p, &silent).unwrap().model;
+            assert!(model.groups.iter().all(|g| !g.outside));
+        }
+    }
+    assert!(Allowance::for_sizes(&[3, 4], 5).iter().all(|a| !a.outside), "there is nobody else");
+}
+
+#[test]
+fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
+    let (x, labels) = draw(&[8, 90, 150], 0.0, 0.6, 33);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let standard = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
+    let bent = fitted(&data, Method::am(), Baseline::Estimate(Estimate::best())).model;
+    let Some(Warning::TotalErrorRose { group, rows: 8, .. }) = Warning::of_rise(&bent, 0.3, 0.27)
+    else {
+        panic!("a rise of three points");
+    };
+    assert_eq!(group, "group 0", "whose baseline is next to nothing");
+    assert!(Warning::of_rise(&bent, 0.3, 0.29).is_none());
+    let careful = Parameters { n_init: 2, bound: false, ..Parameters::careful(5) };
+    let model = fit(&data, &careful, &silent).unwrap().model;
+    assert!(model.total_error() / data.squared_norm().sqrt() < 1.01 * standard);
+    assert!(!model.warnings.iter().any(|w| w.code() == "total-error-rose"));
+}
+
+#[test]
+fn held_out_baselines_are_those_of_the_audit() {
+    let (x, labels) = draw(&[8, 40, 90], 0.0, 0.6, 34);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let baseline = Baseline::HeldOut { folds: 5, runs: 2 };
+    let model = fitted(&data, Method::am(), baseline.clone()).model;
+    assert_eq!(model.parameters.baseline, baseline);
+    let e = model.baseline_errors();
+    let found = evaluate(&data, model.components.view(), None, &e).unwrap();
+    let held = fairer_nmf::audit::held_out(&data, &found, 5, 2, 0).unwrap();
+    for (g, held) in model.groups.iter().zip(&held.groups) {
+        assert!((g.baseline.error / g.norm - held.relative_baseline.unwrap()).abs() < 1e-12);
+        assert!((g.loss - held.loss.unwrap()).abs() < 1e-6);
+    }
+    let seen = fitted(&data, Method::am(), Baseline::Estimate(Estimate::best())).model;
+    assert!(e[0] > 1.1 * seen.baseline_errors()[0], "unseen rows of a small group are lost");
+    let one_row = draw(&[1, 40], 0.0, 0.6, 35);
+    let data = GroupedData::new(one_row.0.view(), &one_row.1).unwrap();
+    let model = fitted(&data, Method::am(), baseline).model;
+    assert_eq!(model.groups[0].baseline.error, model.groups[0].norm);
+}
+
+#[test]
+fn a_time_limit_holds_for_the_draws_too() {
+    let (x, labels) = draw(&[20, 60, 90], 0.0, 0.6, 36);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let mut p = Parameters { n_init: 1, ..Parameters::careful(5) };
+    p.stopping.time_limit = Some(std::time::Duration::ZERO);
+    let model = fit(&data, &p, &silent).unwrap().model;
+    assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
+    assert!(model.groups.iter().all(|g| g.chance == Some(0.0)));
 }

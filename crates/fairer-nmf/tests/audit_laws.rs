@@ -148,7 +148,7 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
     let options = TradeOffOptions::default();
     let starts = [standard.components.view(), fairer.components.view()];
     let begin = std::time::Instant::now();
-    let curve = trade_off(&data, &starts, &baselines, &options).unwrap().points;
+    let curve = trade_off(&data, &starts, &baselines, &[], &options).unwrap().points;
     println!("{:?} for {} points", begin.elapsed(), curve.len());
     for p in &curve {
         println!("{:.3}: total {:.6}, worst {:.6}", p.alpha, p.total_error, p.worst_loss);
@@ -173,7 +173,7 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
     assert!(distinct >= 4, "{distinct} distinct steps");
     // A path of four times as many points finds no mix that is much better.
     let options = TradeOffOptions { points: 33, ..options };
-    let fine = trade_off(&data, &starts, &baselines, &options).unwrap().points;
+    let fine = trade_off(&data, &starts, &baselines, &[], &options).unwrap().points;
     for p in &curve {
         let mixed =
             |q: &audit::TradeOffPoint| (1.0 - p.alpha) * q.total_error + p.alpha * q.worst_loss;

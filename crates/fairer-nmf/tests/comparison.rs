@@ -51,7 +51,7 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
             assert_eq!(errors, baselines, "losses compare only with the same baselines");
         }
         let components = x.slice(s![..2, ..]);
-        let subject = Subject { components, representation: None, method };
+        let subject = Subject { components, representation: None, method, allowances: &[] };
         let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
         let roles: Vec<Role> = found.in_order().into_iter().map(|(role, _)| role).collect();
         assert_eq!(roles, order);
@@ -85,7 +85,12 @@ fn a_peer_is_the_fit_by_that_method_alone() {
     // And the audit of a peer is the audit of that dictionary, without the test of differences: the
     // verdict is about the subject.
     let options = AuditOptions { folds: 0, trade_off: None, ..few() };
-    let subject = Subject { components: x.slice(s![..2, ..]), representation: None, method: None };
+    let subject = Subject {
+        components: x.slice(s![..2, ..]),
+        representation: None,
+        method: None,
+        allowances: &[],
+    };
     let compared = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
     let standard = compared.standard.unwrap();
     let h = standard.model.components.view();

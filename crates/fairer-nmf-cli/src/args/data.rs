@@ -105,6 +105,10 @@ pub(crate) struct GroupArgs {
     /// Count group labels that differ only in case or blanks as one
     #[arg(long)]
     pub merge_spellings: bool,
+
+    /// Put groups with fewer rows together as `Other`
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub merge_small: usize,
 }
 
 /// How data meet a model.

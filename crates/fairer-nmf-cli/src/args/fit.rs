@@ -9,12 +9,14 @@ use super::values::{BaselineKind, InitName, Normalize, Seconds, StartWeightsName
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Baselines")]
 pub(crate) struct BaselineArgs {
-    /// What a group could have alone: paper (mean of several runs of multiplicative updates),
-    /// best (lowest of several tight runs), adjusted (best; the fit allows every group what a
-    /// random group of its size would pay, so that chance cannot steer it), zero, or a CSV with the columns `group` and
-    /// `baseline_error` (in units of the group's norm after scaling, as in --json)
-    #[arg(long, value_name = "paper|best|adjusted|zero|FILE", default_value = "paper")]
-    pub baseline: BaselineKind,
+    /// What a group could have alone: adjusted (lowest of several tight runs; the fit allows every
+    /// group what a random group of its size would pay, so that chance cannot steer it), best
+    /// (the same without that allowance), held-out (on rows that its own dictionary has not seen),
+    /// paper (mean of several runs of multiplicative updates), zero, or a CSV with the columns
+    /// `group` and `baseline_error` (in units of the group's norm after scaling, as in --json)
+    /// [default: adjusted; sweep: best; compare: paper]
+    #[arg(long, value_name = "adjusted|best|held-out|paper|zero|FILE")]
+    pub baseline: Option<BaselineKind>,
 
     /// Runs per group
     #[arg(long, value_name = "N", default_value_t = 5,
@@ -70,7 +72,8 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<Normalize>,
 
-    /// Allow groups with fewer rows than the rank; their baseline is zero by construction
+    /// Let groups with no more rows than topics into the maximum, though their baseline is zero by
+    /// construction; otherwise they count in the total only
     #[arg(long)]
     pub allow_small_groups: bool,
 }
@@ -96,7 +99,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Audit and report")]
 pub(crate) struct AuditArgs {
-    /// Bootstrap draws behind the intervals; 0 leaves them out
+    /// Bootstrap draws with the dictionary fixed, for `audit` of --json alone: the page has intervals
+    /// that hold for small groups too; 0 leaves them out
     #[arg(long, value_name = "N", default_value_t = DRAWS)]
     pub draws: u32,
 
@@ -111,6 +115,14 @@ pub(crate) struct AuditArgs {
     /// Folds of the held-out baseline; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = FOLDS)]
     pub folds: u32,
+
+    /// Random groups drawn of every size, what chance would show; 0 leaves them out
+    #[arg(long, value_name = "N", default_value_t = CHANCE)]
+    pub chance_draws: u32,
+
+    /// Time at the most for those draws, on top of --time-limit: seconds, or as in 90s, 5m, 2h
+    #[arg(long, value_name = "TIME", default_value = CHANCE_TIME)]
+    pub chance_time: Seconds,
 
     /// Fit baselines and dictionary anew in N draws of the intervals and of the test, also of the
     /// models compared (slow)
@@ -127,10 +139,21 @@ impl AuditArgs {
     /// As if nothing had been typed.
     pub(crate) fn standard() -> Self {
         let (draws, permutations, folds) = (DRAWS, DRAWS, FOLDS);
-        Self { draws, level: LEVEL, permutations, folds, refit: None, min_group_size: 0 }
+        Self {
+            draws,
+            level: LEVEL,
+            permutations,
+            folds,
+            chance_draws: CHANCE,
+            chance_time: Seconds(fairer_nmf::audit::DrawBudget::default().time),
+            refit: None,
+            min_group_size: 0,
+        }
     }
 }
 
 const DRAWS: u32 = 2000;
 const FOLDS: u32 = 5;
 const LEVEL: f64 = 0.95;
+const CHANCE: u32 = 40;
+const CHANCE_TIME: &str = "60s";

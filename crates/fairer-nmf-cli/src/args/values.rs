@@ -147,9 +147,10 @@ pub(crate) enum StartWeightsName {
 /// `--baseline`: a word, or else a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BaselineKind {
-    Paper,
-    Best,
     Adjusted,
+    Best,
+    HeldOut,
+    Paper,
     Zero,
     File(String),
 }
@@ -162,6 +163,7 @@ impl FromStr for BaselineKind {
             "paper" => Self::Paper,
             "best" => Self::Best,
             "adjusted" => Self::Adjusted,
+            "held-out" => Self::HeldOut,
             "zero" => Self::Zero,
             file => Self::File(file.to_owned()),
         })

@@ -7,8 +7,11 @@ use fairer_nmf::audit::{
     Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
 use fairer_nmf::{
-    Element, GroupedData, Matrix, Method, Model, Progress, baseline::GroupBaseline,
-    bound::global_bound, fit::estimate_baselines,
+    Element, GroupedData, Matrix, Method, Model, Parameters, Progress,
+    baseline::GroupBaseline,
+    bound::global_bound,
+    fit::{Allowance, allowances, estimate_baselines},
+    silent,
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::{SCHEMA, library};
@@ -195,7 +198,9 @@ fn measure<T: Element>(
     bar.stage("auditing");
     let start = Instant::now();
     let components = audited.components.view();
-    let subject = Subject { components, representation: None, method: audited.method() };
+    let allowed = allowed(audited, &data, &parameters)?;
+    let (representation, method) = (None, audited.method());
+    let subject = Subject { components, representation, method, allowances: &allowed };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
         read: loaded.seconds,
@@ -240,6 +245,20 @@ fn measure<T: Element>(
     Ok(())
 }
 
+/// What the fit of the dictionary allowed the groups, where it is ours and they are the same; else
+/// their places in and outside the maximum.
+fn allowed<T: Element>(
+    audited: &Audited,
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+) -> Result<Vec<Allowance>, Failure> {
+    let names = || data.groups().iter().map(|g| &g.name);
+    match &audited.model {
+        Some(model) if model.groups.iter().map(|g| &g.name).eq(names()) => Ok(model.allowances()),
+        _ => Ok(allowances(data, parameters, None, &silent)?),
+    }
+}
+
 fn outcome<T: Element>(
     args: &AuditArgs,
     audited: &Audited,
@@ -261,8 +280,7 @@ fn outcome<T: Element>(
             fairer: of(Role::Fairer),
         }
     };
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-    let bound = global_bound(data, audit.rank, &errors);
+    let bound = global_bound(data, audit.rank, &audit.offsets());
     let model = audited.model.as_ref();
     Outcome {
         schema: SCHEMA,
@@ -277,6 +295,8 @@ fn outcome<T: Element>(
         seconds: Seconds::default(),
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
+        criterion: audit.criterion_name(),
+        worst_criterion: audit.worst_criterion(),
         step_gap: model.and_then(|m| m.step_gap),
         global_bound: bound.value,
         groups: audit.groups.iter().enumerate().map(group).collect(),
@@ -293,7 +313,7 @@ fn outcome<T: Element>(
             .chain(data.weights_note().map(str::to_owned))
             .collect(),
         rank_choice: None,
-        certificate: bound.value.map(|_| bound.certificate(audit.rank, audit.worst_loss)),
+        certificate: bound.value.map(|_| audit.certificate(&bound)),
         audit: Some(audit.clone()),
         report: None,
         hidden_groups: 0,

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
             "--time-limit does not go with compare: a method that is cut short says nothing of the method",
         ));
     }
-    if args.baseline.baseline == BaselineKind::Adjusted {
+    if args.baseline.baseline == Some(BaselineKind::Adjusted) {
         return Err(Failure::wrong(
             "--baseline adjusted: compare has the excess loss beside every loss; take best",
         ));
@@ -133,7 +133,7 @@ fn measure<T: Element>(
     }
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     let parameters = Parameters {
-        baseline: meaning::baseline(&args.baseline, &names)?,
+        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Paper)?,
         ..meaning::parameters(rank, Method::am(), &args.solver)
     };
     bar.stage("comparing");

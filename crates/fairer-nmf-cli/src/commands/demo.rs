@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::{Method, Parameters, Update};
+use fairer_nmf::{Baseline, Method, Parameters, Update, baseline::Estimate};
 
 use fairer_nmf_io::{
     AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
@@ -98,7 +98,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         return Err(Failure::failed("the embedded table is not f64"));
     };
     let data = loaded.grouped(matrix, &Scaling::UnitFeatures)?;
-    let parameters = Parameters { method: Method::am(), seed: args.seed, ..Parameters::new(RANK) };
+    let parameters =
+        Parameters { method: Method::am(), seed: args.seed, ..Parameters::careful(RANK) };
     let mut compared = fit_and_compare(&data, &parameters, Some(Update::Hals), &bar)?;
     bar.finish();
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         ranks: (1..=8).collect(),
         trials: 3,
         methods: vec![Method::standard(), Method::am()],
-        baseline: parameters.baseline.clone(),
+        baseline: Baseline::Estimate(Estimate::best()),
         parameters,
     };
     let records = plan.run(&data, &Deadline::new(None), &bar)?;

@@ -5,7 +5,8 @@ use fairer_nmf::{Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
 
 use crate::args::{
-    Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, RankName, TiesName,
+    BaselineKind, Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, RankName,
+    TiesName,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
@@ -190,6 +191,11 @@ fn fit_on_disk(
             "--rank auto holds the data in memory: give the rank with --memory, or choose it on a part of the rows",
         ));
     };
+    if args.groups.merge_small > 0 {
+        return Err(Failure::wrong(
+            "--merge-small does not go with data that stay on disk: merge the labels first",
+        ));
+    }
     let held = open(&args.data, &args.groups, memory, bar)?;
     let scaling = match solver.normalize {
         Some(Normalize::None) => Scaling::AsTheyAre,
@@ -197,7 +203,7 @@ fn fit_on_disk(
     };
     let parameters = |names: &[&str]| {
         Ok(Parameters {
-            baseline: meaning::baseline(&args.common.baseline, names)?,
+            baseline: meaning::baseline(&args.common.baseline, names, BaselineKind::Best)?,
             ..meaning::parameters(rank, method, solver)
         })
     };

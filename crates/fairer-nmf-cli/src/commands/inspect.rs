@@ -10,7 +10,10 @@ use serde::Serialize;
 use crate::args::{DataArgs, GroupArgs, RunArgs};
 use crate::meaning;
 use crate::results::{column_table, json, proposed};
-use crate::screen::{BAD, Bar, GOOD, PLAIN, STRONG, Table, counted, print, printable, styled};
+use crate::screen::{
+    BAD, Bar, GOOD, PLAIN, STRONG, Table, counted, listed, print, printable, styled,
+};
+use crate::work::merged;
 
 /// Look at a data file: columns, groups, what a fit would refuse and why
 #[derive(Debug, Args)]
@@ -101,12 +104,15 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
     let look = input::look(&args.data.data, &options).ok();
-    let (dataset, problems) = match read_leniently(&args.data.data, options.clone()) {
+    let (mut dataset, problems) = match read_leniently(&args.data.data, options.clone()) {
         Ok((dataset, problems)) => (Some(dataset), problems),
         // Of a table there is more to say than what is wrong with it, but not of an option.
         Err((problems, of_data)) if look.is_some() && of_data => (None, problems),
         Err((problems, _)) => return Err(Failure::wrong(&problems[0])),
     };
+    if let Some(dataset) = &mut dataset {
+        merged(dataset, Some(&args.groups));
+    }
     bar.stage("counting");
     let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);
     let mut findings = match &dataset {
@@ -240,6 +246,19 @@ impl Entries {
 }
 
 /// `rank` is what no group may be below.
+/// Which groups a fit would keep outside the maximum.
+fn outside(groups: &[GroupSize], rank: usize) -> Option<String> {
+    let small: Vec<String> = (groups.iter().filter(|g| g.rows <= rank))
+        .map(|g| format!("{} ({})", g.name, g.rows))
+        .collect();
+    (!small.is_empty() && small.len() < groups.len()).then(|| {
+        format!(
+            "no more rows than topics ({rank}), so that a fit would keep them outside the maximum unless --allow-small-groups is given: {}; --merge-small puts small groups together",
+            listed(&small, 5)
+        )
+    })
+}
+
 fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);
@@ -288,17 +307,13 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
                         "all entries of group `{name}` are zero, so its relative loss is undefined: leave the group out"
                     ));
                 }
-                if let Some(rank) = rank.filter(|&rank| rows < rank) {
-                    problems.push(format!(
-                        "rank {rank} is larger than group `{name}` ({rows} rows): lower --rank, merge the group, or allow it with --allow-small-groups"
-                    ));
-                }
                 groups.push(GroupSize { name: name.to_owned(), rows });
             }
             groups.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.name.cmp(&b.name)));
         }
     }
     let mut notes = dataset.notes.clone();
+    notes.extend(rank.and_then(|rank| outside(&groups, rank)));
     if groups.len() == 1 {
         notes.push("there is one group only: a fit would be standard NMF".to_owned());
     }

@@ -1,7 +1,7 @@
 //! `sweep`: losses over ranks, methods and trials.
 
 use clap::Args;
-use fairer_nmf::{Element, Matrix, Method};
+use fairer_nmf::{Baseline, Element, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_report::Remark;
 
@@ -138,17 +138,17 @@ fn sweep<T: Element>(
         ranks: ranks.clone(),
         trials,
         methods: methods.iter().map(|&m| meaning::method(m, args.solver.update)).collect(),
-        baseline: meaning::baseline(&args.baseline, &names)?,
+        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Best)?,
         parameters: meaning::parameters(1, Method::am(), &args.solver),
     };
-    let runs = match args.baseline.baseline {
-        BaselineKind::Paper | BaselineKind::Best => args.baseline.baseline_runs as usize,
-        BaselineKind::Adjusted => {
+    let runs = match plan.baseline {
+        Baseline::Estimate(ref estimate) => estimate.runs,
+        Baseline::Adjusted { .. } => {
             return Err(Failure::wrong(
                 "--baseline adjusted: sweep compares methods against the same baselines; take best",
             ));
         }
-        BaselineKind::Zero | BaselineKind::File(_) => 0,
+        _ => 0,
     };
     let deadline = Deadline::new(args.solver.time_limit);
     let records = plan.run(&data, &deadline, bar)?;

@@ -186,11 +186,9 @@ pub(crate) fn files_read(
     baseline: Option<&BaselineArgs>,
     components: Option<&String>,
 ) -> Result<Vec<String>, Failure> {
-    let baseline = baseline.and_then(|given| match &given.baseline {
+    let baseline = baseline.and_then(|given| match given.baseline.as_ref()? {
         BaselineKind::File(path) => Some(path),
-        BaselineKind::Paper | BaselineKind::Best | BaselineKind::Adjusted | BaselineKind::Zero => {
-            None
-        }
+        _ => None,
     });
     let own_list = |list: &&String| StopWords::named(list).is_none();
     let named = [

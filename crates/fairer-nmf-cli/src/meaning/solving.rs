@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fairer_nmf::audit::{Refit, TradeOffOptions};
+use fairer_nmf::audit::{DrawBudget, Refit, TradeOffOptions};
 use fairer_nmf::{
     Baseline, Element, GroupedData, Init, Method, Parameters, Stopping, Update,
     audit::AuditOptions, baseline::Estimate, fit::StartWeights,
@@ -62,7 +62,7 @@ pub(crate) fn method(name: MethodName, standard: UpdateName) -> Method {
 
 /// The parameters of a fit, baselines apart.
 pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Parameters {
-    let defaults = Parameters::new(rank);
+    let defaults = Parameters::careful(rank);
     Parameters {
         method,
         init: match solver.init {
@@ -82,21 +82,27 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
             time_limit: solver.time_limit.map(|t| t.0),
             ..defaults.stopping
         },
+        allow_small_groups: solver.allow_small_groups,
         seed: solver.seed,
         ..defaults
     }
 }
 
-/// The baselines of the groups called `names`, in this order.
-pub(crate) fn baseline(args: &BaselineArgs, names: &[&str]) -> Result<Baseline, Failure> {
+/// The baselines of the groups called `names`, in this order; `default` where none were asked for.
+pub(crate) fn baseline(
+    args: &BaselineArgs,
+    names: &[&str],
+    default: BaselineKind,
+) -> Result<Baseline, Failure> {
     let runs = args.baseline_runs as usize;
-    Ok(match &args.baseline {
+    let best = Estimate { runs, ..Estimate::best() };
+    Ok(match args.baseline.as_ref().unwrap_or(&default) {
         BaselineKind::Paper => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
-        BaselineKind::Best => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
+        BaselineKind::Best => Baseline::Estimate(best),
         BaselineKind::Adjusted => {
-            let estimate = Estimate { runs, ..Estimate::best() };
-            Baseline::Adjusted { estimate, draws: Baseline::CHANCE_DRAWS }
+            Baseline::Adjusted { estimate: best, draws: Baseline::CHANCE_DRAWS }
         }
+        BaselineKind::HeldOut => Baseline::HeldOut { folds: Baseline::FOLDS, runs },
         BaselineKind::Zero => Baseline::Zero,
         BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names)? },
     })
@@ -106,7 +112,7 @@ fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
     let wrong = |what: String| Failure::wrong(format!("{path} (--baseline): {what}"));
     if !Path::new(path).exists() {
         return Err(Failure::wrong(format!(
-            "--baseline {path}: expected paper, best, adjusted, zero, or a file, and there is no such file"
+            "--baseline {path}: expected adjusted, best, held-out, paper, zero, or a file, and there is no such file"
         )));
     }
     let column = |name: &str| {
@@ -149,7 +155,7 @@ pub(crate) fn fit_parameters<T: Element>(
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     Ok(Parameters {
-        baseline: baseline(&args.baseline, &names)?,
+        baseline: baseline(&args.baseline, &names, BaselineKind::Adjusted)?,
         ..parameters(rank, method, &args.solver)
     })
 }
@@ -186,6 +192,7 @@ pub(crate) fn audit_options(
         level: args.level,
         permutations: args.permutations as usize,
         folds: args.folds as usize,
+        chance: DrawBudget { draws: args.chance_draws as usize, time: args.chance_time.0 },
         trade_off: trade_off.then(TradeOffOptions::default),
         refit,
         seed,

@@ -71,7 +71,12 @@ pub(crate) fn audit_fit<T: Element>(
         peers.fairer = more.fairer;
         peers.out_of_time.extend(more.out_of_time);
     }
-    let subject = Subject { components: model.components.view(), representation: None, method };
+    let subject = Subject {
+        components: model.components.view(),
+        representation: None,
+        method,
+        allowances: &model.allowances(),
+    };
     let found = compare(data, &subject, &errors, peers, &options, &observer)?;
     bar.finish();
     let mut missing = warnings(&found);

@@ -39,8 +39,14 @@ pub(crate) struct Outcome {
     /// How often all rows were read, where they stayed on disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
+    /// The largest loss against the baselines, of the groups inside the maximum.
     pub worst_loss: f64,
     pub worst_group: String,
+    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `excess loss` where the
+    /// fit allowed every group what a random group of its size pays (`allowance`).
+    pub criterion: &'static str,
+    /// The largest of it: what the fit made as small as it could.
+    pub worst_criterion: f64,
     /// How far the dictionary is at the most from the best for its representation; AM only.
     pub step_gap: Option<f64>,
     /// No model of this rank has a worst loss below this; absent where it is too costly.
@@ -173,6 +179,8 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
             relative_baseline: g.baseline.error / g.norm,
             relative_baseline_sd: g.baseline.spread().map(|spread| spread / g.norm),
             small: is_small(g.rows, model.rank()),
+            outside: g.outside,
+            allowance: g.chance,
         };
         let standard = standard.map(|s| result(s, at));
         GroupOutcome { group, own: result(model, at), standard, fairer: None }
@@ -201,6 +209,8 @@ impl Outcome {
             reads: None,
             worst_loss: model.worst_loss(),
             worst_group: model.worst_group().name.clone(),
+            criterion: model.criterion_name(),
+            worst_criterion: model.worst_criterion(),
             step_gap: model.step_gap,
             global_bound: model.global_bound.value,
             groups: groups(model, standard),

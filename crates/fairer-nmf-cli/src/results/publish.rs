@@ -29,12 +29,14 @@ impl Outcome {
         outcome.groups.retain(|g| hidden.shows(&g.group.name));
         outcome.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
         outcome.verdict = outcome.verdict.map(|verdict| hidden.verdict(verdict));
-        let worst = outcome.groups.iter().max_by(|a, b| a.own.loss.total_cmp(&b.own.loss));
+        let inside = outcome.groups.iter().filter(|g| !g.group.outside);
+        let worst = inside.max_by(|a, b| a.own.loss.total_cmp(&b.own.loss));
         (outcome.worst_loss, outcome.worst_group) =
             worst.map_or((f64::NAN, String::new()), |g| (g.own.loss, g.group.name.clone()));
+        outcome.worst_criterion = f64::NAN;
         (outcome.global_bound, outcome.certificate, outcome.audit) = (None, None, None);
         outcome.data.rows = outcome.groups.iter().map(|g| g.group.rows).sum();
-        outcome.warnings.retain(|remark| hidden.allows(&remark.sentence));
+        outcome.warnings.retain(|remark| hidden.keeps(remark));
         // They count the rows of the file.
         outcome.notes.clear();
         outcome.data.left_out.clear();
@@ -64,7 +66,7 @@ impl Sweep {
             record.worst_loss = f64::NAN;
         }
         sweep.rank_choice = None;
-        sweep.warnings.retain(|remark| hidden.allows(&remark.sentence));
+        sweep.warnings.retain(|remark| hidden.keeps(remark));
         Cow::Owned(sweep)
     }
 }

@@ -68,6 +68,10 @@ fn group_table(outcome: &Outcome) -> String {
     if compared {
         header.extend(["standard R-Loss", "change"]);
     }
+    let allowed = outcome.groups.iter().any(|g| g.group.allowance.is_some());
+    if allowed {
+        header.insert(4, "chance");
+    }
     let intervals = outcome.groups.iter().any(|g| g.own.loss_interval().is_some());
     let tested = outcome.groups.iter().any(|g| g.own.p_value.is_some());
     let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
@@ -82,6 +86,7 @@ fn group_table(outcome: &Outcome) -> String {
     if weighted {
         header.insert(2, "effective");
     }
+    let outside = |group: &GroupOutcome| group.group.outside;
     header.push("");
     let mut table = Table::new(1, &header);
     let tied = tied(outcome);
@@ -111,6 +116,8 @@ fn group_table(outcome: &Outcome) -> String {
             None => (dash(), PLAIN),
         }));
         row.extend(tested.then(|| (own.p_value.map_or_else(dash, |p| format!("{p:.4}")), PLAIN)));
+        let chance = group.group.allowance.map_or_else(dash, signed);
+        row.extend(allowed.then_some((chance, PLAIN)));
         row.push((baseline(group), PLAIN));
         if compared {
             row.push((group.standard.map_or_else(dash, |s| signed(s.loss)), PLAIN));
@@ -119,7 +126,11 @@ fn group_table(outcome: &Outcome) -> String {
                 None => (dash(), PLAIN),
             });
         }
-        row.push((if worst { "<- worst" } else { "" }.to_owned(), BAD));
+        let remark = if worst { "<- worst" } else { "" };
+        row.push(match outside(group) {
+            true => ("(outside the maximum)".to_owned(), FAINT),
+            false => (remark.to_owned(), BAD),
+        });
         table.styled_row(row);
     }
     let mut text = table.render();
@@ -134,7 +145,7 @@ fn group_table(outcome: &Outcome) -> String {
 
 /// The min-max fit makes losses equal: whoever shows the same digits is as badly off.
 fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
-    signed(group.own.loss) == signed(outcome.worst_loss)
+    signed(group.own.loss) == signed(outcome.worst_loss) && !group.group.outside
 }
 
 fn worst_count(outcome: &Outcome) -> usize {
@@ -201,7 +212,8 @@ fn better_and_worse(outcome: &Outcome) -> String {
     };
     let better = names(&|change| change < -NOTICEABLE);
     let worse = names(&|change| change > NOTICEABLE);
-    let standard = outcome.groups.iter().filter_map(|g| Some(g.standard?.loss));
+    let inside = outcome.groups.iter().filter(|g| !g.group.outside);
+    let standard = inside.filter_map(|g| Some(g.standard?.loss));
     let standard_worst = standard.fold(f64::NEG_INFINITY, f64::max);
     format!(
         "Better off than under standard NMF: {}\nWorse off than under standard NMF:  {}\nWorst loss: {} here, {} under standard NMF.\n",

@@ -3,10 +3,10 @@
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use fairer_nmf::audit::Role;
+use fairer_nmf::audit::{AuditPart, Role};
 use fairer_nmf::{Progress, Stopping};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -79,6 +79,8 @@ pub(crate) struct Bar {
     cut_baselines: AtomicBool,
     /// When fits and audits that share one time limit have to end.
     deadline: OnceLock<Deadline>,
+    /// Since when random groups are drawn, and how long they were before: their time is their own.
+    drawing: Mutex<(Option<Instant>, Duration)>,
 }
 
 /// What the bar shows now.
@@ -127,6 +129,7 @@ impl Bar {
             stage: Mutex::default(),
             cut_baselines: AtomicBool::new(false),
             deadline: OnceLock::new(),
+            drawing: Mutex::default(),
         }
     }
 
@@ -138,7 +141,31 @@ impl Bar {
 
     /// What is left of the time, where it is limited.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        self.deadline.get().and_then(Deadline::left)
+        let left = self.deadline.get().and_then(Deadline::left)?;
+        Some(left + self.drawn())
+    }
+
+    /// Whether the time is up. Random groups have a budget of their own, which this one does not count;
+    /// they do not begin once it is over.
+    fn is_over(&self, part: AuditPart) -> bool {
+        let Some(Deadline(Some(end))) = self.deadline.get() else { return false };
+        let mut drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
+        if part == AuditPart::RandomGroups && drawing.0.is_some() {
+            return false;
+        }
+        if let Some(since) = drawing.0.take() {
+            drawing.1 += since.elapsed();
+        }
+        let over = Instant::now() >= *end + drawing.1;
+        if part == AuditPart::RandomGroups && !over {
+            drawing.0 = Some(Instant::now());
+        }
+        over
+    }
+
+    fn drawn(&self) -> Duration {
+        let drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
+        drawing.1 + drawing.0.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// The stage "reading".
@@ -210,7 +237,7 @@ impl Bar {
                 self.iteration(restart, restarts, iteration, worst_loss);
             }
             Progress::Audit { part, done, total } => {
-                if self.deadline.get().is_some_and(Deadline::passed) {
+                if self.is_over(part) {
                     return ControlFlow::Break(());
                 }
                 self.counted(part.name(), done, total);

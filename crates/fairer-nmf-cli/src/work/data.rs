@@ -2,8 +2,8 @@
 
 use fairer_nmf::Model;
 use fairer_nmf_io::{
-    Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen, align, kept_recipe,
-    split_member,
+    Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen, align,
+    kept_recipe, merge_small, split_member,
 };
 
 use crate::args::{DataArgs, GroupArgs, UnseenArgs, UnseenName};
@@ -17,7 +17,15 @@ pub(crate) fn load(
     bar: &Bar,
 ) -> Result<Loaded, Failure> {
     let options = meaning::read_options(data, groups)?;
-    load_with(&data.data, &options, bar)
+    let mut loaded = load_with(&data.data, &options, bar)?;
+    merged(&mut loaded.dataset, groups);
+    Ok(loaded)
+}
+
+/// Puts small groups together where that was asked for.
+pub(crate) fn merged(dataset: &mut Dataset, groups: Option<&GroupArgs>) {
+    let (Some(labels), Some(groups)) = (&mut dataset.labels, groups) else { return };
+    dataset.notes.extend(merge_small(labels, groups.merge_small));
 }
 
 /// Reads the data that the options describe, of documents the terms of a dictionary, where it names
@@ -151,5 +159,6 @@ pub(crate) fn load_for_model(
                 .to_owned(),
         );
     }
+    merged(&mut dataset, groups);
     Ok(Loaded::new(dataset, options.precision, seconds))
 }

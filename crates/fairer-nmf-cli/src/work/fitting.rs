@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
-use fairer_nmf::{Element, Fit, GroupedData, Parameters, Status, Update, Warning, fit};
+use fairer_nmf::{Element, Fit, GroupedData, Model, Parameters, Status, Update, Warning, fit};
 
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::Remark;
@@ -38,11 +38,17 @@ pub(crate) fn fit_and_compare<T: Element>(
 ) -> Result<Compared<T>, Failure> {
     let start = Instant::now();
     bar.next_fit("", &parameters.stopping);
-    let main = fit(data, parameters, &|p| bar.observe(p))?;
+    let cut = || {
+        let sentence =
+            "stopped while the baselines were measured; without them there is nothing to write";
+        Failure::failed(sentence)
+    };
+    let main = match fit(data, parameters, &|p| bar.observe(p)) {
+        Err(fairer_nmf::Error::Stopped) => return Err(cut()),
+        found => found?,
+    };
     if bar.baselines_were_cut() {
-        return Err(Failure::failed(
-            "stopped while the baselines were measured; without them there is nothing to write",
-        ));
+        return Err(cut());
     }
     let (one_group, others): (Vec<&Warning>, Vec<&Warning>) =
         main.model.warnings.iter().partition(|w| **w == Warning::OneGroup);
@@ -63,6 +69,13 @@ pub(crate) fn fit_and_compare<T: Element>(
         let plan = PeerPlan { fairer: false, ..plan };
         peers = fit_peers(data, plan, &parameters, &baselines, &|p| bar.observe(p))?;
     }
+    // The size-adjusted fit knows standard NMF and says it itself.
+    let said = main.model.warnings.iter().any(|w| matches!(w, Warning::TotalErrorRose { .. }));
+    let rose = peers.standard.as_ref().filter(|_| !said);
+    let share = |model: &Model| model.total_error() / data.squared_norm().sqrt();
+    let rose =
+        rose.and_then(|peer| Warning::of_rise(&main.model, share(&main.model), share(&peer.model)));
+    warnings.extend(rose.as_ref().and_then(in_words));
     Ok(Compared { fit: main, peers, warnings, notes })
 }
 
@@ -80,7 +93,13 @@ pub(super) fn in_words(warning: &Warning) -> Option<Remark> {
         Warning::RankAboveMatrix { .. } => ("rank-above-matrix", warning.to_string()),
         Warning::RankAboveGroup { .. } => ("rank-above-group", warning.to_string()),
         Warning::BaselinesCutShort => ("baselines-cut-short", warning.to_string()),
-        other => ("other", other.to_string()),
+        Warning::GroupsOutside { .. } => (
+            warning.code(),
+            format!(
+                "{warning} (--allow-small-groups lets them in, --merge-small puts small groups together)"
+            ),
+        ),
+        other => (other.code(), other.to_string()),
     };
     Some(Remark { code: code.to_owned(), sentence })
 }

@@ -170,22 +170,50 @@ fn one_group_only_is_allowed_with_a_note() {
 }
 
 #[test]
-fn a_rank_larger_than_a_group() {
-    let place = Place::with("a.csv", small_csv(','));
-    place.refused(
-        &["fit", "a.csv", "--group-by", "g", "--rank", "4"],
-        "rank 4 is larger than group `a`, which has 3 rows: lower --rank to 3 or less, merge the group with another, or accept that its baseline is zero with `--allow-small-groups`",
-    );
-    let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "4", "--allow-small-groups"]);
+fn a_group_with_no_more_rows_than_topics_stays_outside() {
+    let mut csv = small_csv(',');
+    (0..9).for_each(|k| csv += &format!("c,{},{},{},{}\n", 1 + k, 9 - k, 2 + k % 3, 1 + k % 5));
+    let place = Place::with("a.csv", csv);
+    let fit = ["fit", "a.csv", "--group-by", "g", "--rank", "4", "--json", "a.json"];
+    let ran = place.ok(&fit);
+    let said = "no more rows than topics (4), so that nothing can be said of what sharing costs: kept outside the maximum, inside the total";
+    assert!(ran.err.contains(said) && ran.err.contains("--allow-small-groups"), "{}", ran.err);
+    assert!(ran.out.contains("(outside the maximum)"), "{}", ran.out);
+    let json = place.json("a.json");
+    assert_eq!(json["groups"][0]["outside"], true);
+    assert_eq!(json["worst_group"], "c", "the only one with more rows");
+    let ran = place.ok(&[&fit[..], &["--allow-small-groups", "--force"]].concat());
     assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+    assert!(place.json("a.json")["groups"][0].get("outside").is_none());
+    // Looked at beforehand, it is a note and no reason to refuse.
     let look = ["inspect", "a.csv", "--group-by", "g", "--rank", "4"];
-    assert_eq!(place.run(&look).code, 2);
-    let ran = place.ok(&[&look[..], &["--allow-small-groups"]].concat());
+    let ran = place.ok(&look);
     assert!(ran.out.contains("A fit with these options would start."), "{}", ran.out);
-    place.write("one.csv", small_csv(',') + "c,1,2,3,4\n");
-    let ran =
-        place.ok(&["fit", "one.csv", "--group-by", "g", "--rank", "2", "--allow-small-groups"]);
-    assert!(ran.err.contains("warning: group 'c' has 1 row and the rank is 2"), "{}", ran.err);
+    assert!(ran.out.contains("would keep them outside the maximum"), "{}", ran.out);
+    let ran = place.ok(&[&look[..], &["--allow-small-groups"]].concat());
+    assert!(!ran.out.contains("outside the maximum"), "{}", ran.out);
+    // Where all groups are so small, nobody is left out.
+    place.write("all.csv", small_csv(','));
+    let ran = place.ok(&["fit", "all.csv", "--group-by", "g", "--rank", "4"]);
+    assert!(ran.err.contains("warning: group 'a' has 3 rows and the rank is 4"), "{}", ran.err);
+}
+
+#[test]
+fn small_groups_are_put_together() {
+    let mut csv = small_csv(',');
+    (0..9).for_each(|k| csv += &format!("c,{},{},{},{}\n", 1 + k, 9 - k, 2 + k % 3, 1 + k % 5));
+    let place = Place::with("a.csv", csv);
+    let fit = ["fit", "a.csv", "--group-by", "g", "--rank", "2", "--json", "-", "--merge-small"];
+    let ran = place.ok(&[&fit[..], &["5"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let names: Vec<&str> =
+        json["groups"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Other", "c"]);
+    assert!(json["notes"].to_string().contains("2 groups with fewer than 5 rows became `Other`"));
+    // One alone stays what it is called.
+    let ran = place.ok(&[&fit[..], &["1"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["groups"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -282,7 +310,7 @@ fn baselines_that_do_not_fit() {
     );
     place.refused(
         &[&fit[..], &["papr"]].concat(),
-        "--baseline papr: expected paper, best, adjusted, zero, or a file, and there is no such file",
+        "--baseline papr: expected adjusted, best, held-out, paper, zero, or a file, and there is no such file",
     );
     place.write("c.csv", "group,baseline_error\nmale,low\nfemale,0.4\n");
     place.refused(

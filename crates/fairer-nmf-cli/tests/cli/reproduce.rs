@@ -50,11 +50,28 @@ fn a_quick_run_writes_everything_and_finds_what_is_not_left_to_chance() {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("src=\"http") && !page.contains("<script"), "not self-contained");
+    // Every group beside random groups of its size: the planted one stands out at every rank, and the
+    // sexes of the patients do not at rank 5, as the trial in docs/calibration.md has it.
+    assert!(page.contains("<h2>Beside random groups</h2>"));
+    let chance = place.read("r/chance.csv");
+    let line = |start: &str| -> Vec<f64> {
+        let found = chance.lines().find_map(|l| l.strip_prefix(start)).expect(start);
+        found.split(',').map(|v| v.parse().unwrap()).collect()
+    };
+    for rank in [3, 6] {
+        let high = line(&format!("ortho1,High rank,{rank},"));
+        assert!(high[0] > high[3] && high[4] <= 0.05, "rank {rank}: {high:?}");
+    }
+    for group in ["female", "male"] {
+        let patients = line(&format!("hd,{group},5,"));
+        assert!(patients[4] > 0.05, "{group}: {patients:?}");
+    }
 
     let tables = place.read("r/reproduction.md");
     assert!(tables.contains("| Synthetic 1 | 3–9 | 2 | 10 | "), "{tables}");
     assert!(tables.contains("\n| 8 | holds | yes: "), "{tables}");
     assert!(tables.contains("\n| 12 | not evaluated | no numbers | no numbers |"), "{tables}");
+    assert!(tables.contains("\n| Heart Disease | female | pays "), "{tables}");
 
     let csv = place.read("r/results.csv");
     let values = values(&csv);
@@ -99,8 +116,14 @@ fn a_second_run_goes_on_where_the_first_ended() {
 #[test]
 fn files_of_others_are_left_alone() {
     let run = ["reproduce", "heart-disease", "--quick", "--trials", "1", "--out", "f"];
-    let names =
-        ["results.csv", "convergence.csv", "reproduction.html", "reproduction.md", "hd-time.svg"];
+    let names = [
+        "results.csv",
+        "chance.csv",
+        "convergence.csv",
+        "reproduction.html",
+        "reproduction.md",
+        "hd-time.svg",
+    ];
     for name in names {
         let place = Place::new();
         std::fs::create_dir(place.path().join("f")).unwrap();

@@ -111,8 +111,9 @@ def estimate_baseline(
     sensitive_features: Any = None,
     groups: Grouping = "combined",
     sample_weight: Any = None,
-    baseline: BaselineName = "paper",
+    baseline: BaselineName = "best",
     baseline_runs: int = 5,
+    merge_small: int = 0,
     normalize: Normalize = None,
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
@@ -133,11 +134,13 @@ def estimate_baseline(
         What several sensitive features mean, as for :class:`FairerNMF`.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of the rows, as for :meth:`FairerNMF.fit`.
-    baseline : {"paper", "best", "zero"}, default="paper"
-        The mean error of `baseline_runs` runs of multiplicative updates, or the lowest of as
-        many runs of HALS with a tight tolerance, or zero.
+    baseline : {"best", "held-out", "paper", "zero"}, default="best"
+        The lowest error of `baseline_runs` tight runs, the error on rows that the group's own
+        dictionary has not seen, or the mean error of as many runs of multiplicative updates.
     baseline_runs : int, default=5
         Runs per group.
+    merge_small : int, default=0
+        Put groups with fewer rows together as "Other".
     normalize : {"features"} or None, default=None
         Scale every feature to unit norm over all rows first.
     max_groups : int, default=100
@@ -168,6 +171,7 @@ def estimate_baseline(
     encoded = _data.encode_groups(
         sensitive_features, index, _data.count("max_groups", max_groups), how=groups
     )
+    encoded = _data.merged(encoded, _data.count("merge_small", merge_small, least=0))
     errors = given("baseline", baseline, encoded)
     with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(

@@ -33,6 +33,7 @@ class Settings(TypedDict):
     normalize: bool
     polish: bool
     bound: bool
+    allow_small_groups: bool
     seed: int
     threads: int
     feature_names: list[str] | None
@@ -53,6 +54,9 @@ class ReportSettings(TypedDict):
     refit: int
     fitted_by: str
     baseline: str
+    allow_small_groups: bool
+    chance_draws: int
+    chance_time: float
     seed: int
     threads: int
 
@@ -102,6 +106,16 @@ class Model:
     def weights(self) -> NDArray[np.float64]: ...
     @property
     def worst_loss(self) -> float: ...
+    @property
+    def worst_criterion(self) -> float: ...
+    @property
+    def criterion(self) -> str: ...
+    @property
+    def offsets(self) -> NDArray[np.float64]: ...
+    @property
+    def allowances(self) -> NDArray[np.float64]: ...
+    @property
+    def outside(self) -> list[bool]: ...
     @property
     def step_gap(self) -> float | None: ...
     @property

@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from fairer_nmf._groups import MOST_GROUPS, Groups, encode_groups, weighted
+from fairer_nmf._merge import OTHER, merged, together
 
-__all__ = ["MOST_GROUPS", "Groups", "encode_groups", "weighted"]
+__all__ = ["MOST_GROUPS", "OTHER", "Groups", "encode_groups", "merged", "together", "weighted"]
 
 #: Keyword arguments of scikit-learn's validation. Finite and non-negative entries are checked
 #: once, by the library, which names the row and the column.

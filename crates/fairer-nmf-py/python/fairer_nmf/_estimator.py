@@ -60,14 +60,20 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The weights of the groups that a run of the method "am" begins with: even, those of the
         lower bound (the mixture of groups that is hardest to serve), or one per group, in the
         order of `groups_` or by label.
-    baseline : {"paper", "best", "adjusted", "zero"}, array-like or mapping, default="paper"
-        Where the E_g come from: the mean of `baseline_runs` runs of multiplicative updates, the
-        lowest of as many tight runs of HALS, the same with a fit that allows every group what a
-        random group of its size would pay (so that chance cannot steer it), zero (the loss is then the relative error), one
-        number per group in the order of `groups_`, or a mapping from the group's name, such as
-        :func:`estimate_baseline` returns. Plain NMF needs none and takes zero.
+    baseline : {"adjusted", "best", "held-out", "paper", "zero"}, array-like or mapping, default="adjusted"
+        Where the E_g come from: the lowest error of `baseline_runs` tight runs ("best"), the mean of
+        as many runs of multiplicative updates ("paper"), errors on rows that the group's own
+        dictionary has not seen ("held-out"), 0 ("zero"), or values per group in the order of
+        `groups_`, by label, or as :func:`estimate_baseline` returns. "adjusted" is "best" with a fit
+        that allows every group what a random group of its size would pay, so that chance cannot
+        steer it: docs/calibration.md. Plain NMF needs none and takes zero.
     baseline_runs : int, default=5
         Runs per group behind the baseline.
+    allow_small_groups : bool, default=False
+        Let groups with no more rows than topics into the maximum, though their baseline is zero by
+        construction; otherwise they count in the total only.
+    merge_small : int, default=0
+        Put groups with fewer rows together as "Other".
     n_init : int, default=4
         Restarts; the one with the lowest worst loss is kept.
     tol : float, default=1e-5
@@ -109,14 +115,21 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     group_norms_ : ndarray of shape (n_groups,)
         ‖X_g‖.
     worst_loss_ : float
-        The largest loss.
+        The largest loss against the baselines, of the groups inside the maximum.
+    worst_criterion_ : float
+        The largest of what the fit made small: `criterion_`.
+    criterion_ : str
+        What `worst_criterion_`, `step_gap_`, `global_bound_`, `history_` and :meth:`score` are of:
+        "loss", or "excess loss" beyond `group_allowances_` where the baseline is "adjusted".
+    group_allowances_ : ndarray of shape (n_groups,)
+        The loss of random groups of the size that the fit allowed every group; 0 where it did not.
     reconstruction_err_ : float
         ‖X − WH‖ over all rows; of the scaled features where `normalize` scales them.
     step_gap_ : float or None
         How far the dictionary is at the most from the best for its representation, in loss;
         for the method "am".
     global_bound_ : float or None
-        No model with as many topics has a worst loss below this, where it could be computed.
+        No model with as many topics has a lower `worst_criterion_`, where it could be computed.
         Plain NMF does not compute it, nor does ``bound=False``.
     n_iter_ : int
         Iterations of the kept run.
@@ -158,8 +171,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         update: Update = "auto",
         init: Init = "auto",
         start_weights: Weights = "even",
-        baseline: Baseline = "paper",
+        baseline: Baseline = "adjusted",
         baseline_runs: int = 5,
+        allow_small_groups: bool = False,
+        merge_small: int = 0,
         n_init: int = 4,
         tol: float = 1e-5,
         max_iter: int = 10_000,
@@ -181,6 +196,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.start_weights = start_weights
         self.baseline = baseline
         self.baseline_runs = baseline_runs
+        self.allow_small_groups = allow_small_groups
+        self.merge_small = merge_small
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
@@ -304,9 +321,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def score(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> float:
-        """Give minus the worst loss on data, so that larger is better.
+        """Give minus the worst `criterion_` on data, so that larger is better.
 
-        Baselines are the fit's, as shares of the groups' norms, so that new data can be scored.
+        Baselines and allowances are the fit's, as shares of the groups' norms, so that new data can
+        be scored.
 
         Parameters
         ----------
@@ -323,17 +341,12 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Returns
         -------
         float
-            Minus the worst loss.
+            Minus the worst loss, or excess loss, as `criterion_` says.
         """
         check_is_fitted(self)
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
-        groups = _data.encode_groups(
-            sensitive_features,
-            index,
-            _data.count("max_groups", self.max_groups),
-            how=self.groups,
-        )
+        groups = self._groups(sensitive_features, index, self._model.groups)
         shares = [0.0]
         if groups is not None or self._model.groups != ["all"]:
             shares = _meaning.baseline_shares(self._model, groups)
@@ -390,12 +403,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> NDArray[Any]:
         index = index_of(X)
         X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
-        groups = _data.encode_groups(
-            sensitive_features,
-            index,
-            _data.count("max_groups", self.max_groups),
-            how=self.groups,
-        )
+        groups = self._groups(sensitive_features, index)
         settings = self._settings(groups)
         _meaning.warn_of_lasting_zeros(settings)
         if groups is None and settings["method"] in ("am", "mu"):
@@ -428,6 +436,17 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.rank_choice_ = json.loads(found)
         settings["rank"] = self.rank_choice_["rank"]
 
+    def _groups(
+        self, labels: Any, index: Any, known: list[str] | None = None
+    ) -> _data.Groups | None:
+        most = _data.count("max_groups", self.max_groups)
+        groups = _data.encode_groups(labels, index, most, how=self.groups)
+        least = _data.count("merge_small", self.merge_small, least=0)
+        if groups is None or known is None or not least:
+            return _data.merged(groups, least)
+        # New data have the groups of the fit.
+        return _data.together(groups, [name not in known for name in groups.names])
+
     def _settings(self, groups: _data.Groups | None) -> _core.Settings:
         return _meaning.settings(self, groups)
 
@@ -441,6 +460,9 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.group_norms_ = model.norms
         self.baseline_errors_ = model.baseline_errors
         self.worst_loss_ = model.worst_loss
+        self.worst_criterion_ = model.worst_criterion
+        self.criterion_ = model.criterion
+        self.group_allowances_ = model.allowances
         self.reconstruction_err_ = model.total_error
         self.step_gap_ = model.step_gap
         self.global_bound_ = model.global_bound

@@ -94,6 +94,9 @@ def loss_axes(content: Content, axes: Axes | None, *, intervals: bool) -> Axes |
             for place, result in shown:
                 axes.hlines(place, result[low], result[high], color=colour, linewidth=1.5)
         losses = [result["loss"] for _, result in shown]
+        if intervals and content["is_it_real"]["draws"][index]["bootstrap"] is None:
+            # On samples not seen the middle is to be expected, not the loss in the sample.
+            losses = [0.5 * (result[low] + result[high]) for _, result in shown]
         places = [at for at, _ in shown]
         axes.plot(losses, places, marker, color=colour, label=model["name"])
     level = f", with {content['is_it_real']['level']:.0%} interval" if intervals else ""
@@ -119,12 +122,12 @@ def trade_off(content: Content, axes: Axes | None) -> Axes | None:
     if len(curve) < 2:
         return None
     axes = axes if axes is not None else new_axes()
-    total, worst = ([point[key] for point in curve] for key in ("total_error", "worst_loss"))
+    total, worst = ([point[key] for point in curve] for key in ("total_error", "worst_criterion"))
     axes.plot(total, worst, "o-", color=COLOURS[0])
     for point, said in ((curve[0], "α = 0: total only"), (curve[-1], "α = 1: worst group only")):
-        place = (point["total_error"], point["worst_loss"])
+        place = (point["total_error"], point["worst_criterion"])
         axes.annotate(said, place, xytext=(6, 6), textcoords="offset points", fontsize="small")
-    axes.set(xlabel="total error", ylabel="worst loss")
+    axes.set(xlabel="total error", ylabel=f"worst {content['cost']['criterion']}")
     in_percent(axes.xaxis)
     in_percent(axes.yaxis)
     return axes
@@ -160,7 +163,7 @@ def convergence(content: Content, axes: Axes | None) -> Axes | None:
         axes.plot(range(1, len(fit["history"]) + 1), fit["history"], color=colour, label=fit["model"])
     if longest > 30:
         axes.set_xscale("log")
-    axes.set(xlabel="iteration", ylabel="worst loss")
+    axes.set(xlabel="iteration", ylabel=f"worst {content['quality']['criterion']}")
     in_percent(axes.yaxis)
     legend(axes)
     return axes

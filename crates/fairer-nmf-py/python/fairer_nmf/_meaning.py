@@ -33,7 +33,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     weights = _baseline.given("start_weights", estimator.start_weights, groups)
     limit = estimator.time_limit
     preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
-    if groups is None and preset in ("paper", "best", "adjusted"):
+    if groups is None and preset in ("adjusted", "best", "held-out", "paper"):
         preset = "zero"
     feature_names = getattr(estimator, "feature_names_in_", None)
     return {
@@ -55,6 +55,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "normalize": _data.scaled(estimator.normalize),
         "polish": True,
         "bound": groups is not None and bool(estimator.bound),
+        "allow_small_groups": bool(estimator.allow_small_groups),
         "seed": _data.seed(estimator.random_state),
         "threads": _data.threads(estimator.n_jobs),
         "feature_names": None if feature_names is None else list(map(str, feature_names)),
@@ -71,7 +72,11 @@ def warn_of_lasting_zeros(settings: _core.Settings) -> None:
 
 
 def baseline_shares(model: _core.Model, groups: _data.Groups | None) -> list[float]:
-    """Give the fit's baselines of groups, as shares of their norms, for a score on other data."""
+    """Give what the fit held groups against, as shares of their norms, for a score on other data.
+
+    That is their baselines and what they were allowed on top, as a share of the norm; of groups
+    outside the maximum more than any error.
+    """
     if groups is None:
         raise ValueError(
             "the model was fitted with groups, so that its score is minus the largest of their "
@@ -80,7 +85,7 @@ def baseline_shares(model: _core.Model, groups: _data.Groups | None) -> list[flo
             "cross_val_score(..., params={'sensitive_features': groups}) and "
             "search.fit(X, sensitive_features=groups)"
         )
-    shares = (model.baseline_errors / model.norms).tolist()
+    shares = (model.offsets / model.norms).tolist()
     known = dict(zip(model.groups, shares, strict=True))
     unseen = [name for name in groups.names if name not in known]
     if unseen:
@@ -105,8 +110,8 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
     rank = len(model.components)
     small = [
         f"{name!r} ({rows})"
-        for name, rows in zip(model.groups, model.rows, strict=True)
-        if rows <= rank
+        for name, rows, outside in zip(model.groups, model.rows, model.outside, strict=True)
+        if rows <= rank and not outside
     ]
     for kind, sentence in model.warnings:
         if kind == "not-converged":
@@ -137,6 +142,7 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
         "n_init": kept["n_init"],
         "tol": kept["stopping"]["tolerance"],
         "max_iter": kept["stopping"]["max_iterations"],
+        "allow_small_groups": kept.get("allow_small_groups", True),
         "bound": kept["bound"] or model.groups == ["all"],
         "normalize": None if model.scale is None else "features",
         "random_state": kept["seed"],
@@ -157,6 +163,9 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     elif baseline["kind"] == "adjusted":
         arguments["baseline"] = "adjusted"
         arguments["baseline_runs"] = baseline["estimate"]["runs"]
+    elif baseline["kind"] == "held-out":
+        arguments["baseline"] = "held-out"
+        arguments["baseline_runs"] = baseline["runs"]
     else:
         arguments["baseline"] = "zero"
     return arguments

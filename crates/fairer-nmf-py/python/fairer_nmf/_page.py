@@ -173,6 +173,8 @@ class Pages:
         compare: bool = True,
         level: float = 0.95,
         min_group_size: int = 0,
+        chance_draws: int = 40,
+        chance_time: float = 60.0,
         refit: int = 0,
         fitted_by: str | None = None,
     ) -> Report:
@@ -186,7 +188,8 @@ class Pages:
         title : str, default="Audit"
             Heading of the page.
         draws : int, default=2000
-            Bootstrap draws behind the intervals; 0 leaves them out.
+            Bootstrap draws with the dictionary fixed; the report shows intervals that hold for small
+            groups too in their place. 0 leaves them out.
         permutations : int, default=2000
             Random groups behind the test; 0 leaves it out.
         folds : int, default=5
@@ -199,6 +202,10 @@ class Pages:
             Level of the intervals.
         min_group_size : int, default=0
             Groups with fewer rows appear nowhere in the report, and no totals with them.
+        chance_draws : int, default=40
+            Random groups drawn of every size, what chance would show; 0 leaves them out.
+        chance_time : float, default=60
+            Seconds at the most for those draws.
         refit : int, default=0
             Draws of the intervals and of the test in which baselines and dictionary, also those
             it is compared with, are fitted anew, so that the luck of the fit counts too (slow).
@@ -247,6 +254,8 @@ class Pages:
             "compare": bool(compare),
             "level": _data.number("level", level),
             "min_group_size": _data.count("min_group_size", min_group_size, least=0),
+            "chance_draws": _data.count("chance_draws", chance_draws, least=0),
+            "chance_time": _data.number("chance_time", chance_time),
             "refit": refit,
             "fitted_by": fitted_by or "",
         }

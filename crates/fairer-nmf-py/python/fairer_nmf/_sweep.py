@@ -172,9 +172,12 @@ def sweep(
     limit = _data.count("max_groups", parameters.get("max_groups", _data.MOST_GROUPS))
     how = parameters.get("groups", "combined")
     groups = _data.encode_groups(sensitive_features, index_of(X), limit, how=how)
+    least = _data.count("merge_small", parameters.get("merge_small", 0), least=0)
+    groups = _data.merged(groups, least)
     if groups is None:
         raise TypeError("a sweep compares groups: give sensitive_features")
-    own: dict[str, Any] = {key: parameters[key] for key in ("normalize", "n_jobs", "max_groups", "groups") if key in parameters}
+    shared = ("normalize", "n_jobs", "max_groups", "groups", "merge_small")
+    own: dict[str, Any] = {key: parameters[key] for key in shared if key in parameters}
     runs: dict[str, Any] = {key: parameters.pop(key) for key in ("baseline", "baseline_runs") if key in parameters}
     if isinstance(runs.get("baseline"), str) and runs["baseline"] == "adjusted":
         raise ValueError("baseline='adjusted': a sweep compares methods against the same baselines; take 'best'")
@@ -182,7 +185,7 @@ def sweep(
     jobs = [(rank, trial) for rank in ranks for trial in range(trials)]
     tables, unfinished = [], 0
     for rank, trial in counted(jobs, verbose, "sweep"):
-        E: Any = runs.get("baseline", "paper")
+        E: Any = runs.get("baseline", "best")
         if isinstance(E, str):
             E = estimate_baseline(
                 X, rank, sensitive_features=sensitive_features, sample_weight=sample_weight,

@@ -70,8 +70,9 @@ class FairerNMF(_estimator.FairerNMF):
     thread per task; `n_jobs` is not used. Workers may be lost, retired and added while a fit runs.
 
     Not offered, because they need all rows in one place: ``init="nndsvd"`` and ``"nndsvda"``,
-    ``baseline="adjusted"``, ``n_components="auto"``, groups that overlap, weights of samples, and
-    starts `W`, `H` of your own.
+    ``n_components="auto"``, groups that overlap, weights of samples, and starts `W`, `H` of your own.
+    ``baseline="adjusted"`` is ``"best"`` here, since random groups are not drawn, and groups with
+    no more rows than topics are in the maximum like all others.
 
     Attributes
     ----------
@@ -157,12 +158,16 @@ class FairerNMF(_estimator.FairerNMF):
         _meaning.pass_on_warnings(model, rows.groups)
         return self
 
+    def _settings(self, groups: _data.Groups | None) -> _core.Settings:
+        settings = super()._settings(groups)
+        if settings["baseline"] == "adjusted":
+            settings["baseline"] = "best"
+        return settings
+
     def _check_settings(self) -> None:
         """Refuse before any data move."""
         if self.init in ("nndsvd", "nndsvda"):
             raise ValueError(f"init={self.init!r} needs all rows in memory: use 'auto' or 'random'")
-        if isinstance(self.baseline, str) and self.baseline == "adjusted":
-            raise ValueError("baseline='adjusted' needs all rows in memory: use 'paper' or 'best'")
         if isinstance(self.n_components, str):
             raise ValueError("n_components='auto' needs all rows in memory: give a number")
         if self.groups != "combined":
@@ -312,7 +317,7 @@ def audit(
     H: Any,
     *,
     sensitive_features: Any,
-    baseline: Baseline = "paper",
+    baseline: Baseline = "best",
     baseline_runs: int = 5,
     normalize: Normalize | Literal["auto"] = "auto",
     draws: int = 0,

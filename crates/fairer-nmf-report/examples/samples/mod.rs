@@ -305,6 +305,7 @@ fn draws(model: &str) -> ModelDraws {
     ModelDraws {
         model: model.into(),
         bootstrap: Some(Bootstrap { draws: 2000, mode: BootstrapMode::DictionaryFixed }),
+        unseen: false,
         permutation: Some(Permutation { draws: 999, tested: Tested::RelativeError }),
     }
 }

@@ -16,13 +16,20 @@ pub fn cost(outcomes: &[GroupOutcome]) -> Cost {
     let (start, end) = (largest(0), largest(1));
     let curve = (0..=10).map(|k| {
         let alpha = f64::from(k) / 10.0;
+        let worst = start + (end - start) * alpha.powf(0.6);
         TradeOffPoint {
             alpha,
             total_error: 0.401 + 0.008 * alpha.powi(3),
-            worst_loss: start + (end - start) * alpha.powf(0.6),
+            worst_loss: worst,
+            worst_criterion: worst,
         }
     });
-    Cost { curve: curve.collect(), changes: changes.collect(), share_worse: Some(0.56) }
+    Cost {
+        curve: curve.collect(),
+        changes: changes.collect(),
+        share_worse: Some(0.56),
+        ..Cost::default()
+    }
 }
 
 pub fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
@@ -31,6 +38,7 @@ pub fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
         (0..n).map(|i| to + (from - to) * (-rate * i as f64).exp()).collect()
     };
     Quality {
+        criterion: Criterion::Loss,
         fits: vec![
             FitQuality {
                 model: STANDARD.into(),

@@ -10,6 +10,8 @@ use crate::svg::{Anchor, Paint, Stroke, Svg, TextStyle, fitted, text_width};
 pub struct TradeOff {
     /// Title of the picture.
     pub title: String,
+    /// What is on the upright axis.
+    pub y_label: String,
     /// Points in order of alpha.
     pub points: Vec<TradeOffMark>,
     /// Names of the first and the last point.
@@ -27,8 +29,8 @@ pub struct TradeOffMark {
     pub alpha: f64,
     /// Relative error over all groups.
     pub total_error: f64,
-    /// Largest loss.
-    pub worst_loss: f64,
+    /// What was made small, of the group where it is largest.
+    pub worst: f64,
 }
 
 impl TradeOff {
@@ -38,7 +40,7 @@ impl TradeOff {
         let top = title + 30.0;
         let bottom = top + (0.5 * self.width).clamp(200.0, 300.0);
         let unit = Unit::Percent(self.percent);
-        let worst = self.points.iter().map(|p| p.worst_loss);
+        let worst = self.points.iter().map(|p| p.worst);
         let y =
             Scale { domain: with_margin(spread(worst), 0.12), range: (bottom, top), log: false };
         let left = y_label_width(&y, unit, 5) + 4.0;
@@ -51,7 +53,7 @@ impl TradeOff {
         let mut svg = Svg::new(theme, self.width, bottom + 42.0, &self.title);
         draw_title(&mut svg, &self.title, self.width);
         let soft = TextStyle::new(Anchor::Start, SMALL).soft();
-        svg.text(12.0, top - 12.0, soft, "worst loss");
+        svg.text(12.0, top - 12.0, soft, &self.y_label);
         y_axis(&mut svg, &y, unit, 5, (left, self.width - 10.0));
         let ticks = if self.width < super::NARROW { 4 } else { 7 };
         x_axis(&mut svg, &x, unit, ticks, (top, bottom));
@@ -63,15 +65,18 @@ impl TradeOff {
             "total error, all groups together",
         );
 
-        let at = |p: &TradeOffMark| (x.at(p.total_error), y.at(p.worst_loss));
+        let at = |p: &TradeOffMark| (x.at(p.total_error), y.at(p.worst));
         let path: Vec<_> = self.points.iter().map(at).collect();
         svg.path(&path, Stroke::new(Paint::Series(0), 2.0));
         for (i, point) in self.points.iter().enumerate() {
             let colour = if i == 0 { 1 } else { 0 };
             let (total, worst) =
-                (self.percent.show(point.total_error), self.percent.show(point.worst_loss));
-            let tip =
-                format!("α = {}: total error {total}, worst loss {worst}", plain(point.alpha, 2));
+                (self.percent.show(point.total_error), self.percent.show(point.worst));
+            let tip = format!(
+                "α = {}: total error {total}, {} {worst}",
+                plain(point.alpha, 2),
+                self.y_label
+            );
             let end = i == 0 || i + 1 == self.points.len();
             svg.tipped(&tip, |svg| {
                 svg.mark(colour, at(point), if end { 6.0 } else { 4.0 }, Paint::Series(colour));

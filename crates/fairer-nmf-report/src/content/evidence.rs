@@ -57,6 +57,9 @@ pub struct ModelDraws {
     pub model: String,
     /// The bootstrap behind its intervals, if there was one.
     pub bootstrap: Option<Bootstrap>,
+    /// Whether its intervals, where no bootstrap is behind them, come from samples that its dictionary
+    /// has not seen (docs/calibration.md).
+    pub unseen: bool,
     /// Its permutation test, if there was one.
     pub permutation: Option<Permutation>,
 }

@@ -80,6 +80,14 @@ pub struct Group {
     /// The group is so small for the rank that its baseline is close to zero
     /// by construction; a warning is shown.
     pub small: bool,
+    /// It has no more rows than topics and stays outside the maximum: inside the total, and no
+    /// candidate for the largest loss.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+    /// What the fairer fit allowed it beyond its baseline, as a share of its norm: the loss of a random
+    /// group of its size. Absent where the fit allowed nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowance: Option<f64>,
 }
 
 /// A group under a model: the row of results that JSON, page, terminal and Python share. Numbers

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
-use crate::content::{Change, Cost, Report};
+use crate::content::{Change, Cost, Criterion, Report};
 use crate::escape::{in_sentence, strong};
 use crate::numbers::{Percent, counted, plain, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -112,8 +112,20 @@ fn with_amounts(changes: &[&Change], percent: Percent) -> String {
     format!("{}\u{a0}points", join(&items))
 }
 
+/// What the excess is beyond.
+pub fn allowed(criterion: Criterion) -> &'static str {
+    match criterion {
+        Criterion::Loss => "",
+        Criterion::ExcessLoss => {
+            " Excess is what a group pays beyond random groups of its size: the fit allows each of them as much, so that \
+             no small group steers it by chance."
+        }
+    }
+}
+
 fn price(cost: &Cost, percent: Percent) -> Option<String> {
     let [first, .., last] = cost.curve.as_slice() else { return None };
+    let what = cost.criterion.name();
     let error = match last.total_error - first.total_error {
         d if percent.same(d, 0.0) => {
             "leaves the total error where it is, to the digits shown".to_owned()
@@ -132,10 +144,11 @@ fn price(cost: &Cost, percent: Percent) -> Option<String> {
         ),
     };
     Some(format!(
-        "Between the lowest total error and the lowest worst loss there is a choice. Moving the weight from the total to \
-         the worst group takes the worst loss from {} to {} and {error}.",
-        percent.show(first.worst_loss),
-        percent.show(last.worst_loss)
+        "Between the lowest total error and the lowest worst {what} there is a choice. Moving the weight from the total \
+         to the worst group takes the worst {what} from {} to {} and {error}.{}",
+        percent.show(first.worst_criterion),
+        percent.show(last.worst_criterion),
+        allowed(cost.criterion),
     ))
 }
 
@@ -191,15 +204,19 @@ fn curve_table(cost: &Cost, percent: Percent) -> Table {
             cells: vec![
                 Cell::number(plain(p.alpha, 2), p.alpha),
                 Cell::number(percent.bare(p.total_error), p.total_error),
-                Cell::number(percent.bare(p.worst_loss), p.worst_loss),
+                Cell::number(percent.bare(p.worst_criterion), p.worst_criterion),
             ],
             rank: None,
         })
         .collect();
     Table {
-        caption: "Fits between total error and worst loss".into(),
+        caption: format!("Fits between total error and worst {}", cost.criterion.name()),
         spans: Vec::new(),
-        columns: vec![figures("α"), figures("Total error, %"), figures("Worst loss, %")],
+        columns: vec![
+            figures("α"),
+            figures("Total error, %"),
+            figures(format!("Worst {}, %", cost.criterion.name())),
+        ],
         rows,
     }
 }

@@ -23,8 +23,8 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     }
     let draw = |width| pictures::is_it_real(report, percent, width).map(|c| c.draw(Theme::Page));
     if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
-        let caption = "The intervals are about the choice of samples alone. They do not know that a small group’s own \
-             dictionary fits it too well: what chance explains is the grey band of the first picture.";
+        let caption = "The mark is what is to be expected on other samples of the same kind: for a small group less than \
+             the loss of the tables, which its own dictionary flatters.";
         body.push_str(&figure(&wide, &narrow, caption));
     }
     body.push_str(&table(report, real, percent).folded("Intervals and tests as a table"));
@@ -46,7 +46,7 @@ fn results(report: &Report) -> impl Iterator<Item = (&GroupOutcome, usize, &Grou
 fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent) -> Option<String> {
     let name_of_model = &report.models.get(model)?.name;
     let (group, _, result) = results(report)
-        .filter(|&(_, m, result)| m == model && result.loss.is_finite())
+        .filter(|&(g, m, result)| m == model && result.loss.is_finite() && !g.outside)
         .max_by(|a, b| a.2.loss.total_cmp(&b.2.loss))?;
     let shown = if report.hidden_groups > 0 { " of the groups shown" } else { "" };
     let mut text = format!(
@@ -57,7 +57,7 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     if let Some((low, high)) = result.loss_interval() {
         let _ = write!(
             text,
-            ", with a {} interval from {} to {}",
+            "; on other samples of the same kind it is to be expected, with {} confidence, from {} to {}",
             share(real.level),
             percent.show(low),
             percent.show(high)
@@ -110,6 +110,13 @@ fn in_words(p: f64, draws: usize, tested: Tested) -> String {
 /// Where the numbers come from, said of each model apart where they come from different draws.
 fn how(report: &Report, real: &IsItReal) -> String {
     let mut sentences = Vec::new();
+    let unseen = |d: &'_ ModelDraws| (d.unseen && d.bootstrap.is_none()).then_some(&());
+    for (models, ()) in alike(real, unseen) {
+        sentences.push(format!(
+            "The intervals{models} are of the error on samples that the dictionary has not seen, and of the loss \
+             against the group’s own best dictionary, found by leaving parts of the samples out."
+        ));
+    }
     for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref()) {
         let draws = counted(bootstrap.draws, "bootstrap draw");
         sentences.push(format!(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, words};
-use crate::content::{FitQuality, FitStatus, Quality, Report};
+use crate::content::{FitQuality, FitStatus, GroupOutcome, Quality, Report};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, count, counted, scientific, seconds};
 use crate::pictures::{self, NARROW, WIDE, thinned};
@@ -24,7 +24,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
         body.push_str(&figure(
             &wide,
             &narrow,
-            "The largest loss of any group after each iteration.",
+            &format!("The largest {} of any group after each iteration.", quality.criterion.name()),
         ));
         body.push_str(&history(quality, percent).folded("The curve as a table"));
     }
@@ -76,15 +76,17 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
     // The model reported on; it is not among the fits where it is somebody else's dictionary.
     let index = report.models.len().checked_sub(1)?;
     let model = &report.models[index];
-    let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(index));
-    let reached = losses.map(|r| r.loss).filter(|l| l.is_finite()).reduce(f64::max)?;
+    let what = report.quality.as_ref()?.criterion.name();
+    let inside = report.who_pays.groups.iter().filter(|g| !g.outside);
+    let of = |g: &GroupOutcome| Some(g.results.get(index)?.loss - g.allowance.unwrap_or(0.0));
+    let reached = inside.filter_map(of).filter(|l| l.is_finite()).reduce(f64::max)?;
     let rank = model.rank;
     let this = match model.name == fit.model {
         true => "this fit".to_owned(),
         false => name(&model.name),
     };
     let start = format!(
-        "No model of rank {rank} can have a worst loss below {}",
+        "No model of rank {rank} can have a worst {what} below {}",
         strong(&percent.show(bound))
     );
     // A bound above the value is rounding; the two then agree to the digits shown.
@@ -161,7 +163,7 @@ fn history(quality: &Quality, percent: Percent) -> Table {
         })
         .collect();
     Table {
-        caption: "Worst loss after some of the iterations".into(),
+        caption: format!("Worst {} after some of the iterations", quality.criterion.name()),
         spans: Vec::new(),
         columns,
         rows,

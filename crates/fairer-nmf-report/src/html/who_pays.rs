@@ -57,10 +57,10 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
 /// The groups that share the largest loss at the precision shown, and that loss.
 fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
     let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
-    let groups = &report.who_pays.groups;
-    let largest = groups.iter().filter_map(loss).reduce(f64::max)?;
+    let groups = || report.who_pays.groups.iter().filter(|g| !g.outside);
+    let largest = groups().filter_map(loss).reduce(f64::max)?;
     let mut at_top: Vec<_> =
-        groups.iter().filter(|g| loss(g).is_some_and(|l| percent.same(l, largest))).collect();
+        groups().filter(|g| loss(g).is_some_and(|l| percent.same(l, largest))).collect();
     at_top.sort_by(|a, b| loss(b).unwrap_or(0.0).total_cmp(&loss(a).unwrap_or(0.0)));
     Some((at_top, largest))
 }
@@ -160,7 +160,8 @@ fn key_figures(report: &Report, percent: Percent) -> String {
     // alone, while a fairer model may have served a hidden one.
     let models = if hidden { 1 } else { report.models.len() };
     for (i, model) in report.models.iter().enumerate().take(models) {
-        let losses = report.who_pays.groups.iter().filter_map(|g| g.results.get(i));
+        let inside = report.who_pays.groups.iter().filter(|g| !g.outside);
+        let losses = inside.filter_map(|g| g.results.get(i));
         let losses: Vec<f64> = losses.map(|r| r.loss).filter(|l| l.is_finite()).collect();
         let (Some(hi), Some(lo)) =
             (losses.iter().copied().reduce(f64::max), losses.iter().copied().reduce(f64::min))
@@ -230,7 +231,7 @@ fn table(report: &Report, percent: Percent) -> Table {
                 cells
                     .push(Cell::number(percent.bare(result.relative_error), result.relative_error));
                 let shown = percent.bare(result.loss);
-                let is_top = top.is_some_and(|t| percent.same(t, result.loss));
+                let is_top = top.is_some_and(|t| percent.same(t, result.loss)) && !group.outside;
                 let shown = if is_top { format!("<strong>{shown}</strong>") } else { shown };
                 cells.push(Cell::number(shown, result.loss));
             }
@@ -271,7 +272,25 @@ fn smalls(report: &Report) -> String {
     format!(
         "<p class=\"note\"><span class=\"badge\">small</span> {} {verb} so few rows for this rank that a dictionary \
          of {its} own fits almost anything: {its} baseline is close to zero by construction, and {its} loss looks \
-         larger than it would on new samples.</p>",
-        list(&small)
+         larger than it would on new samples.{}</p>",
+        list(&small),
+        outside(report)
     )
+}
+
+/// Who has no more rows than topics and was kept outside the maximum.
+fn outside(report: &Report) -> String {
+    let groups = report.who_pays.groups.iter().filter(|g| g.outside);
+    let names: Vec<&str> = groups.map(|g| g.name.as_str()).collect();
+    match names.len() {
+        0 => String::new(),
+        n => format!(
+            " {} {} no more rows than topics: nothing can be said of what sharing costs {}, so {} outside the \
+             largest loss and inside the total.",
+            list(&names),
+            if n == 1 { "has" } else { "have" },
+            if n == 1 { "it" } else { "them" },
+            if n == 1 { "it stays" } else { "they stay" },
+        ),
+    }
 }

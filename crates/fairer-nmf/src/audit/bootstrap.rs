@@ -262,6 +262,9 @@ fn cheaper<T: Element>(
             let errors = errors.iter().zip(norms).map(|(e, (g, d))| e / g.norm() * d.norm());
             Baseline::Given { errors: errors.collect() }
         }
+        Baseline::HeldOut { folds, runs } => {
+            Baseline::HeldOut { folds: *folds, runs: (*runs).min(2) }
+        }
         Baseline::Zero => Baseline::Zero,
     }
 }

@@ -167,6 +167,24 @@ pub fn chance_losses<T: Element>(
     seed: u64,
     observer: &Observer<'_>,
 ) -> Result<Vec<f64>> {
+    chance_within(data, components, draws, seed, None, observer)
+}
+
+/// Rows of a random group at the most, for every topic and all together: the optimism of a larger one
+/// falls with 1/m and is extrapolated, so that draws cost what a few thousand rows cost however many
+/// there are.
+const ROWS_PER_TOPIC: usize = 100;
+const ROWS: usize = 1_000;
+
+/// [`chance_losses`] with draws that end at the deadline; without any, nothing is allowed for.
+pub(crate) fn chance_within<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    draws: usize,
+    seed: u64,
+    deadline: Option<Instant>,
+    observer: &Observer<'_>,
+) -> Result<Vec<f64>> {
     if draws == 0 {
         return Err(Error::Parameter {
             name: "draws",
@@ -178,9 +196,17 @@ pub fn chance_losses<T: Element>(
     let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
     let row_errors = &found.row_squared_errors;
     let all = Draws { data, components, row_errors, seed, steps: &steps };
-    let losses: Vec<Vec<f64>> =
-        (1..=draws).into_par_iter().map(|b| steps.step(|| all.losses(b))).collect::<Result<_>>()?;
-    let mean = |l: usize| losses.iter().map(|losses| losses[l]).sum::<f64>() / draws as f64;
+    let most = ROWS.max(ROWS_PER_TOPIC * components.nrows());
+    let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+    let draw = |b: usize| match in_time() {
+        true => steps.step(|| all.losses_up_to(b, most)).map(Some),
+        false => steps.step(|| Ok(None)),
+    };
+    let losses: Vec<Option<Vec<f64>>> =
+        (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
+    let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
+    let made = losses.len().max(1) as f64;
+    let mean = |l: usize| losses.iter().map(|losses| losses[l]).sum::<f64>() / made;
     Ok((0..data.groups().len()).map(|l| mean(l).max(0.0)).collect())
 }
 
@@ -196,12 +222,22 @@ struct Draws<'a, 'd, T> {
 impl<T: Element> Draws<'_, '_, T> {
     /// The losses of draw b; draw 0 has the groups as they are.
     fn losses(&self, b: usize) -> Result<Vec<f64>> {
+        self.losses_up_to(b, usize::MAX)
+    }
+
+    /// The same from the first `most` rows of larger groups, whose loss falls with 1/m.
+    fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
         let sets: Vec<Vec<usize>> = match b {
             0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
             b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
         };
         let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
-        sets.par_iter().enumerate().map(|(l, rows)| self.loss(rows, purpose(l))).collect()
+        let one = |(l, rows): (usize, &Vec<usize>)| {
+            let part = &rows[..rows.len().min(most)];
+            let share = part.len() as f64 / rows.len() as f64;
+            Ok(share * self.loss(part, purpose(l))?)
+        };
+        sets.par_iter().enumerate().map(one).collect()
     }
 
     fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {

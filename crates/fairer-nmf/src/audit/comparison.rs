@@ -9,10 +9,13 @@ use super::{
     AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Verdict, audit, audit_pair,
     compare_individuals, evaluate,
 };
+use crate::baseline::GroupBaseline;
+use crate::criterion::Allowance;
+use crate::fit::{allowances, fit_against};
 use crate::progress::Role;
 use crate::{
-    Baseline, Element, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Status,
-    Update, fit,
+    Baseline, Element, Fit, GroupedData, Method, Model, Observer, Parameters, Progress, Result,
+    Status, Update, fit,
 };
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,9 @@ pub struct Subject<'a> {
     pub representation: Option<ArrayView2<'a, f64>>,
     /// The method that fitted it; none for a dictionary from elsewhere.
     pub method: Option<Method>,
+    /// What its fit allowed every group beyond its baseline; empty for nothing, or where that is not
+    /// known.
+    pub allowances: &'a [Allowance],
 }
 
 impl Subject<'_> {
@@ -105,7 +111,8 @@ impl Peers {
 
 /// Fits what is set beside a dictionary, against baselines E_ℓ that are known.
 ///
-/// Rank, starts, stopping and seed are those of `parameters`; its method and baseline are not asked.
+/// Rank, starts, stopping and seed are those of `parameters`; its method is not asked, and its kind of
+/// baseline only whether Fairer-NMF allows for chance, under standard NMF beside it or of its own.
 /// Its time limit holds for both fits together. The observer hears of each fit as
 /// [`Progress::Comparison`] before it begins; a fit that it stops leaves no peer.
 ///
@@ -114,7 +121,7 @@ impl Peers {
 pub fn fit_peers<T: Element>(
     data: &GroupedData<'_, T>,
     plan: PeerPlan,
-    parameters: &Parameters,
+    asked: &Parameters,
     baselines: &[f64],
     observer: &Observer<'_>,
 ) -> Result<Peers> {
@@ -130,7 +137,7 @@ pub fn fit_peers<T: Element>(
             method,
             baseline: Baseline::Given { errors: baselines.to_vec() },
             bound: false,
-            ..parameters.clone()
+            ..asked.clone()
         };
         if let Some(limit) = &mut parameters.stopping.time_limit {
             *limit = limit.saturating_sub(begin.elapsed());
@@ -143,7 +150,10 @@ pub fn fit_peers<T: Element>(
         if observer(&begins).is_break() {
             break;
         }
-        let fitted = fit(data, &parameters, observer)?;
+        let fitted = match role {
+            Role::Fairer => fit_fairer(data, asked, &parameters, baselines, &peers, observer)?,
+            _ => fit(data, &parameters, observer)?,
+        };
         if fitted.model.status == Status::Stopped {
             break;
         }
@@ -154,6 +164,36 @@ pub fn fit_peers<T: Element>(
         }
     }
     Ok(peers)
+}
+
+/// Fairer-NMF against known baselines, with what `asked` allows the groups.
+fn fit_fairer<T: Element>(
+    data: &GroupedData<'_, T>,
+    asked: &Parameters,
+    parameters: &Parameters,
+    baselines: &[f64],
+    peers: &Peers,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    let given: Vec<GroupBaseline> =
+        baselines.iter().map(|&error| GroupBaseline { error, run_errors: Vec::new() }).collect();
+    let adjusted = matches!(asked.baseline, Baseline::Adjusted { .. });
+    let own;
+    let standard = match &peers.standard {
+        Some(peer) => Some(peer.model.components.view()),
+        None if adjusted => {
+            let standard = Parameters { method: Method::standard(), ..parameters.clone() };
+            own = fit(data, &standard, observer)?.model;
+            Some(own.components.view())
+        }
+        None => None,
+    };
+    let allowed = allowances(data, asked, standard, observer)?;
+    let mut parameters = parameters.clone();
+    if adjusted {
+        parameters.baseline = asked.baseline.clone();
+    }
+    fit_against(data, &parameters, &given, &allowed, None, observer)
 }
 
 /// A peer and its audit.
@@ -226,7 +266,7 @@ impl Comparison {
 }
 
 /// Something that a reader of a comparison has to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "code")]
 #[non_exhaustive]
 pub enum Remark {
@@ -269,7 +309,12 @@ pub enum Remark {
 /// let model = fit(&data, &Parameters::new(3), &silent)?.model;
 /// let baselines = model.baseline_errors();
 /// let method = Some(model.parameters.method);
-/// let subject = Subject { components: model.components.view(), representation: None, method };
+/// let subject = Subject {
+///     components: model.components.view(),
+///     representation: None,
+///     method,
+///     allowances: &model.allowances(),
+/// };
 /// let plan = PeerPlan::beside(method, Update::Hals);
 /// let peers = fit_peers(&data, plan, &model.parameters, &baselines, &silent)?;
 /// let options = AuditOptions { draws: 50, permutations: 50, ..AuditOptions::default() };
@@ -286,6 +331,14 @@ pub fn compare<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Comparison> {
     let remarks = peers.remarks();
+    let allowed = match &peers.fairer {
+        Some(peer) => peer.model.allowances(),
+        None => subject.allowances.to_vec(),
+    };
+    // Nothing allowed is nothing to remember.
+    let nothing = allowed.iter().all(|a| *a == Allowance::default());
+    let allowed = if nothing { Vec::new() } else { allowed };
+    let options = &AuditOptions { allowances: allowed, ..options.clone() };
     let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
     let curve = options.trade_off.filter(|_| peers.fairer.is_none());

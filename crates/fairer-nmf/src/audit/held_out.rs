@@ -15,8 +15,10 @@
 
 use super::steps::Steps;
 use super::{AuditPart, Evaluation, errors_by_group, standard};
+use crate::baseline::GroupBaseline;
+use crate::data::Group;
 use crate::random::{Purpose, Stream};
-use crate::{Element, Error, GroupedData, Parameters, Result, fit};
+use crate::{Element, Error, GroupedData, Observer, Parameters, Result, fit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +78,42 @@ pub(super) fn watched<T: Element>(
     seed: u64,
     steps: &Steps<'_>,
 ) -> Result<HeldOut> {
+    let rank = evaluation.representation.ncols();
+    let of = |(l, relative_baseline): (usize, Option<f64>)| HeldOutGroup {
+        relative_baseline,
+        loss: relative_baseline.map(|e| evaluation.relative_errors[l] - e),
+        small: is_small(data.groups()[l].rows.len(), rank),
+    };
+    let found = relative_baselines(data, rank, (folds, runs), seed, steps)?;
+    Ok(HeldOut { folds, groups: found.into_iter().enumerate().map(of).collect() })
+}
+
+/// E_ℓ of every group on rows that its own dictionary has not seen; its norm for a group of one row.
+pub(crate) fn held_out_baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    folds: usize,
+    runs: usize,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Vec<GroupBaseline>> {
+    let steps = Steps::new(AuditPart::HeldOut, count(data, folds), observer);
+    let found = relative_baselines(data, rank, (folds, runs), seed, &steps)?;
+    let of = |(e, g): (Option<f64>, &Group)| GroupBaseline {
+        error: e.unwrap_or(1.0) * g.norm(),
+        run_errors: Vec::new(),
+    };
+    Ok(found.into_iter().zip(data.groups()).map(of).collect())
+}
+
+/// e_ℓ of every group; none for a group of one row.
+fn relative_baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    rank: usize,
+    (folds, runs): (usize, usize),
+    seed: u64,
+    steps: &Steps<'_>,
+) -> Result<Vec<Option<f64>>> {
     if folds < 2 {
         return Err(Error::Parameter {
             name: "folds",
@@ -83,17 +121,15 @@ pub(super) fn watched<T: Element>(
             expected: "at least two folds are needed",
         });
     }
-    let rank = evaluation.representation.ncols();
-    let groups: Vec<HeldOutGroup> = (0..data.groups().len())
+    (0..data.groups().len())
         .into_par_iter()
         .map(|l| {
             let group = &data.groups()[l];
-            let small = is_small(group.rows.len(), rank);
             let mut rows = group.rows.clone();
             Stream::new(seed, Purpose::HeldOut(l as u64, 0), 0).shuffle(&mut rows);
             let folds = folds.min(rows.len());
             if folds < 2 {
-                return Ok(HeldOutGroup { relative_baseline: None, loss: None, small });
+                return Ok(None);
             }
             let errors: Vec<f64> = (0..folds)
                 .into_par_iter()
@@ -105,12 +141,9 @@ pub(super) fn watched<T: Element>(
                 })
                 .collect::<Result<_>>()?;
             // N_ℓ² is positive by validation.
-            let baseline = (errors.iter().sum::<f64>() / group.squared_norm).sqrt();
-            let loss = evaluation.relative_errors[l] - baseline;
-            Ok(HeldOutGroup { relative_baseline: Some(baseline), loss: Some(loss), small })
+            Ok(Some((errors.iter().sum::<f64>() / group.squared_norm).sqrt()))
         })
-        .collect::<Result<_>>()?;
-    Ok(HeldOut { folds, groups })
+        .collect()
 }
 
 /// Squared error of a fold's rows under the dictionary of the other rows.

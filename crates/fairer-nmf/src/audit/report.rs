@@ -8,6 +8,8 @@ use super::{
     compare_individuals, describe_topics, difference, evaluate, feature_errors, held_out, is_small,
     match_topics, permutation, trade_off, unseen,
 };
+use crate::bound::BoundReport;
+use crate::criterion::Allowance;
 use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,10 @@ pub struct AuditOptions {
     /// group's norm.
     #[serde(default = "matters")]
     pub matters: f64,
+    /// What the fairer fit allows every group beyond its baseline, or nothing at all: the curve is of
+    /// that criterion, and groups outside the maximum are not the worst ones.
+    #[serde(default)]
+    pub allowances: Vec<Allowance>,
     /// What random groups may cost; no draws leave them out.
     #[serde(default)]
     pub chance: DrawBudget,
@@ -77,6 +83,7 @@ impl Default for AuditOptions {
             baseline_runs: 2,
             differences: true,
             matters: matters(),
+            allowances: Vec::new(),
             chance: DrawBudget::default(),
             trade_off: Some(TradeOffOptions::default()),
             strongest: 10,
@@ -114,6 +121,9 @@ pub struct GroupAudit {
     pub loss: f64,
     /// Whether it has fewer rows than 2 × rank: its baseline is close to zero by construction.
     pub small: bool,
+    /// Whether it stays outside the maximum.
+    #[serde(default)]
+    pub outside: bool,
 }
 
 /// Everything an audit found; parts that were not asked for, or stopped, are absent.
@@ -127,9 +137,9 @@ pub struct AuditReport {
     pub features: usize,
     /// Groups, in the order of every list below.
     pub groups: Vec<GroupAudit>,
-    /// Number of the group with the largest loss.
+    /// Number of the group with the largest loss of those inside the maximum.
     pub worst_group: usize,
-    /// max_ℓ g_ℓ.
+    /// max_ℓ g_ℓ over those groups.
     pub worst_loss: f64,
     /// ‖X − WH‖/‖X‖.
     pub total_error: f64,
@@ -167,6 +177,40 @@ pub struct AuditReport {
     pub unfinished: Vec<AuditPart>,
     /// What was asked for.
     pub options: AuditOptions,
+}
+
+impl AuditReport {
+    fn allowance(&self, l: usize) -> Allowance {
+        self.options.allowances.get(l).copied().unwrap_or_default()
+    }
+
+    /// What the error of every group is held against: its baseline and what it is allowed on top.
+    #[must_use]
+    pub fn offsets(&self) -> Vec<f64> {
+        let of = |(l, g): (usize, &GroupAudit)| self.allowance(l).offset(g.baseline_error, g.norm);
+        self.groups.iter().enumerate().map(of).collect()
+    }
+
+    /// What bound and curve refer to: `excess loss` where chance is allowed for, else `loss`.
+    #[must_use]
+    pub fn criterion_name(&self) -> &'static str {
+        let adjusted = self.options.allowances.iter().any(|a| a.chance > 0.0);
+        if adjusted { "excess loss" } else { "loss" }
+    }
+
+    /// The largest of it over the groups inside the maximum.
+    #[must_use]
+    pub fn worst_criterion(&self) -> f64 {
+        let inside = self.groups.iter().enumerate().filter(|(_, g)| !g.outside);
+        inside.map(|(l, g)| g.loss - self.allowance(l).chance).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// How good the dictionary is beside a bound for [`AuditReport::offsets`], in one sentence.
+    #[must_use]
+    pub fn certificate(&self, bound: &BoundReport) -> String {
+        let said = bound.certificate(self.rank, self.worst_criterion());
+        said.replacen("worst loss", &format!("worst {}", self.criterion_name()), 1)
+    }
 }
 
 /// Audits a dictionary, ours or anyone's.
@@ -244,6 +288,7 @@ pub fn audit_pair<T: Element>(
             relative_error: found.relative_errors[l],
             loss: found.losses[l],
             small: is_small(group.rows.len(), rank),
+            outside: o.allowances.get(l).is_some_and(|a| a.outside),
         })
         .collect();
 
@@ -282,7 +327,7 @@ pub fn audit_pair<T: Element>(
     let curve = o.trade_off.unwrap_or_default();
     let runs = o.trade_off.map(|curve| trade_off::count(data, starts.len(), &curve));
     let trade_off = parts.run(AuditPart::TradeOff, runs, |steps| {
-        trade_off::watched(data, &starts, baselines, &curve, steps)
+        trade_off::watched(data, &starts, (baselines, &o.allowances), &curve, steps)
     })?;
     let (bootstrap_refit, permutation_refit) = match &o.refit {
         None => (None, None),
@@ -308,6 +353,8 @@ pub fn audit_pair<T: Element>(
                 .map(|other| compare_individuals(data, &found, &other))
         })
         .transpose()?;
+    let loss = |g: &GroupAudit| if g.outside { f64::NEG_INFINITY } else { g.loss };
+    let worst_group = crate::weights::largest(&groups.iter().map(loss).collect::<Vec<f64>>());
     let squares: f64 = found.row_squared_errors.iter().sum();
     let total_error = (squares / data.squared_norm()).sqrt();
     let verdict = verdict::verdict(&Findings {
@@ -321,8 +368,8 @@ pub fn audit_pair<T: Element>(
         rank,
         rows: data.rows(),
         features: data.features(),
-        worst_group: crate::weights::largest(&found.losses),
-        worst_loss: found.worst_loss(),
+        worst_group,
+        worst_loss: groups[worst_group].loss,
         total_error,
         verdict,
         differences,

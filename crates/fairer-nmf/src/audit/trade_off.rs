@@ -2,7 +2,8 @@
 //!
 //! For α from 0 to 1, minimise over H, W ≥ 0
 //!
-//!   F_α = (1 − α)·p + α·q,   p = ‖X − WH‖/‖X‖ (total error),   q = max_ℓ g_ℓ (worst loss).
+//!   F_α = (1 − α)·p + α·q,   p = ‖X − WH‖/‖X‖ (total error),   q = max_ℓ g_ℓ (worst loss;
+//!                                                        the worst excess loss where chance is allowed for).
 //!
 //! Both terms are relative errors and convex in H; α = 0 is standard NMF, α = 1 Fairer-NMF. With W
 //! exact (NNLS), the H step needs no new solver. Take the whole data as one more group with the
@@ -18,7 +19,7 @@
 
 use super::steps::Steps;
 use super::{AuditPart, check_baselines, check_components};
-use crate::criterion::Criterion;
+use crate::criterion::{Allowance, Criterion};
 use crate::dictionary::Dictionary;
 use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
@@ -54,7 +55,10 @@ pub struct TradeOffPoint {
     pub alpha: f64,
     /// ‖X − WH‖/‖X‖.
     pub total_error: f64,
-    /// max_ℓ g_ℓ.
+    /// q: what was traded against it, the largest loss less what its group is allowed
+    /// ([`Allowance`]) of the groups inside the maximum.
+    pub worst_criterion: f64,
+    /// max_ℓ g_ℓ over the groups inside the maximum.
     pub worst_loss: f64,
     /// R-Loss of every group.
     pub losses: Vec<f64>,
@@ -79,15 +83,17 @@ pub struct TradeOff {
 /// where there is more than one. All of them are candidates for every point.
 ///
 /// # Errors
-/// No start, starts of different or wrong shapes, baselines that do not fit, or options outside
-/// their range.
+/// No start, starts of different or wrong shapes, baselines or allowances (one per group, or none
+/// at all) that do not fit, or options outside their range.
 pub fn trade_off<T: Element>(
     data: &GroupedData<'_, T>,
     starts: &[ArrayView2<'_, f64>],
     baselines: &[f64],
+    allowances: &[Allowance],
     options: &TradeOffOptions,
 ) -> Result<TradeOff> {
-    watched(data, starts, baselines, options, &Steps::unwatched(AuditPart::TradeOff))
+    let steps = Steps::unwatched(AuditPart::TradeOff);
+    watched(data, starts, (baselines, allowances), options, &steps)
 }
 
 /// Runs at one α: the steps of [`watched`].
@@ -108,16 +114,17 @@ fn needed<T: Element>(data: &GroupedData<'_, T>, options: &TradeOffOptions) -> u
 pub(super) fn watched<T: Element>(
     data: &GroupedData<'_, T>,
     starts: &[ArrayView2<'_, f64>],
-    baselines: &[f64],
+    (baselines, allowances): (&[f64], &[Allowance]),
     options: &TradeOffOptions,
     steps: &Steps<'_>,
 ) -> Result<TradeOff> {
     check(data, starts, options)?;
     check_baselines(data, baselines)?;
+    let groups = allowed(data, baselines, allowances)?;
     let rows = T::hold(data, Units::Own);
     let unit = rows.unit();
-    let baselines: Vec<f64> = baselines.iter().map(|e| e * unit).collect();
-    let criteria = criteria(&*rows, &baselines);
+    let offsets: Vec<f64> = groups.iter().map(|g| g.offset * unit).collect();
+    let criteria = criteria(&*rows, &offsets);
     let path = Path { rows: &*rows, criteria: &criteria, options, steps };
     let last = (options.points - 1) as f64;
     let alphas: Vec<f64> = (0..options.points).map(|i| i as f64 / last).collect();
@@ -142,7 +149,36 @@ pub(super) fn watched<T: Element>(
         point.components.mapv_inplace(|v| v / unit);
         point
     };
-    Ok(TradeOff { points: alphas.iter().map(|&alpha| in_units(best(&met, alpha))).collect() })
+    Ok(TradeOff {
+        points: alphas.iter().map(|&alpha| in_units(best(&met, alpha, &groups))).collect(),
+    })
+}
+
+/// What a group's error is held against, and how much of that is allowed on top of its baseline.
+struct Allowed {
+    offset: f64,
+    relative: f64,
+    outside: bool,
+}
+
+fn allowed<T: Element>(
+    data: &GroupedData<'_, T>,
+    baselines: &[f64],
+    allowances: &[Allowance],
+) -> Result<Vec<Allowed>> {
+    let groups = data.groups();
+    if !(allowances.is_empty() || allowances.len() == groups.len()) {
+        let reason = format!("{} allowances for {} groups", allowances.len(), groups.len());
+        return Err(Error::Baseline { reason });
+    }
+    let of = |l: usize| {
+        let (allowance, norm) = (allowances.get(l).copied().unwrap_or_default(), groups[l].norm());
+        let offset = allowance.offset(baselines[l], norm);
+        // N_ℓ is positive by validation.
+        let relative = (offset - baselines[l]) / norm;
+        Allowed { offset, relative, outside: allowance.outside }
+    };
+    Ok((0..groups.len()).map(of).collect())
 }
 
 /// A dictionary with its best W, as the search sees it.
@@ -211,18 +247,22 @@ impl Path<'_> {
 
 /// The best of all dictionaries met; among equals the lower total, except at α = 0 where all
 /// depends on it.
-fn best(met: &[State], alpha: f64) -> TradeOffPoint {
+fn best(met: &[State], alpha: f64, groups: &[Allowed]) -> TradeOffPoint {
     let other = |s: &State| if alpha > 0.0 { s.total_error } else { s.measured.worst() };
     let better = |a: &&State, b: &&State| {
         let first = a.objective(alpha).total_cmp(&b.objective(alpha));
         first.then(other(a).total_cmp(&other(b)))
     };
     let kept = met.iter().min_by(better).expect("at least one start, by check");
+    let losses: Vec<f64> =
+        kept.measured.losses.iter().zip(groups).map(|(q, g)| q + g.relative).collect();
+    let inside = losses.iter().zip(groups).filter(|(_, g)| !g.outside).map(|(loss, _)| *loss);
     TradeOffPoint {
         alpha,
         total_error: kept.total_error,
-        worst_loss: kept.measured.worst(),
-        losses: kept.measured.losses.clone(),
+        worst_criterion: kept.measured.worst(),
+        worst_loss: inside.fold(f64::NEG_INFINITY, f64::max),
+        losses,
         relative_errors: kept.measured.relative_errors.clone(),
         components: kept.h.to_components(),
     }

@@ -7,46 +7,171 @@
 //!   (error − E_ℓ)/N_ℓ − c_ℓ,   that is offset E_ℓ + c_ℓN_ℓ, scale N_ℓ,
 //!
 //! so that the largest *excess* loss is minimised; c_ℓ → 0 for large groups, where it is the
-//! paper's. The steps keep their guarantees: they hold for any offset ≥ 0.
+//! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
+//! has an offset that no error reaches.
 
-use super::{Fit, estimate_baselines, fit, fit_unadjusted};
-use crate::baseline::{Baseline, Estimate};
-use crate::{Element, GroupedData, Method, Observer, Parameters, Result, audit, iteration::Start};
+use super::{Fit, baselines_within, fit, fit_unadjusted};
+use crate::baseline::{Baseline, GroupBaseline};
+use crate::criterion::Allowance;
+use crate::iteration::Start;
+use crate::model::Warning;
+use crate::progress::Progress;
+use crate::stopping::Stopping;
+use crate::{Element, GroupedData, Method, Observer, Parameters, Result, audit};
+use ndarray::ArrayView2;
+use std::time::Instant;
 
-/// Fits with the size-adjusted criterion.
-pub(super) fn fit_adjusted<T: Element>(
+/// Fits with what the parameters allow the groups: their baselines, chance, places outside.
+pub(super) fn fit_allowed<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
-    (estimate, draws): (&Estimate, usize),
+    mut allowances: Vec<Allowance>,
     start: Option<&Start>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    let begin = std::time::Instant::now();
-    let (rank, seed) = (parameters.rank, parameters.seed);
-    let plain = Baseline::Estimate(estimate.clone());
-    let baselines = estimate_baselines(data, rank, &plain, seed, observer)?;
-    let standard = Parameters {
+    let begin = Instant::now();
+    let deadline = parameters.stopping.deadline(begin);
+    let asked = &parameters.baseline;
+    let baselines =
+        baselines_within(data, parameters.rank, asked, parameters.seed, deadline, observer)?;
+    let mut standard = None;
+    if let Baseline::Adjusted { draws, .. } = asked {
+        // What leads up to the fit is told as a part of its baselines.
+        let lead = |progress: &Progress<'_>| match *progress {
+            Progress::Iteration { .. } => observer(&Progress::Baselines { done: 0, total: *draws }),
+            Progress::Audit { done, total, .. } => observer(&Progress::Baselines { done, total }),
+            _ => observer(progress),
+        };
+        let found = fit(data, &standard_beside(parameters, begin), &lead)?.model;
+        let h = found.components.view();
+        chance(data, h, (*draws, parameters.seed), deadline, &mut allowances, &lead)?;
+        standard = Some(found.total_error() / data.squared_norm().sqrt());
+    }
+    let baseline_time = begin.elapsed();
+    let mut left = parameters.clone();
+    left.stopping.time_limit = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+    let mut found = fit_against(data, &left, &baselines, &allowances, start, observer)?;
+    found.baseline_time += baseline_time;
+    let model = &mut found.model;
+    model.parameters = parameters.clone();
+    if deadline.is_some_and(|d| Instant::now() >= d && baseline_time >= d - begin) {
+        model.warnings.push(Warning::BaselinesCutShort);
+    }
+    // Positive: no group is all zero.
+    let total = model.total_error() / data.squared_norm().sqrt();
+    if let Some(rose) = standard.and_then(|standard| Warning::of_rise(model, total, standard)) {
+        model.warnings.insert(0, rose);
+    }
+    Ok(found)
+}
+
+/// Standard NMF of the same data, in the time that is left. How far the fit itself is to be driven is
+/// not asked of it: chance is known to a few digits anyway.
+fn standard_beside(parameters: &Parameters, begin: Instant) -> Parameters {
+    let defaults = Parameters::new(parameters.rank);
+    let asked = &parameters.stopping;
+    Parameters {
         method: Method::standard(),
+        n_init: parameters.n_init,
+        stopping: Stopping {
+            max_iterations: asked.max_iterations.min(defaults.stopping.max_iterations),
+            time_limit: asked.time_limit.map(|limit| limit.saturating_sub(begin.elapsed())),
+            ..defaults.stopping
+        },
         baseline: Baseline::Zero,
         bound: false,
-        ..parameters.clone()
-    };
-    let standard = fit(data, &standard, observer)?;
-    let h = standard.model.components.view();
-    let chance = audit::chance_losses(data, h, draws, seed, observer)?;
+        seed: parameters.seed,
+        ..defaults
+    }
+}
+
+/// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF.
+fn chance<T: Element>(
+    data: &GroupedData<'_, T>,
+    h: ArrayView2<'_, f64>,
+    (draws, seed): (usize, u64),
+    deadline: Option<Instant>,
+    allowances: &mut [Allowance],
+    observer: &Observer<'_>,
+) -> Result<()> {
+    let found = audit::chance_within(data, h, draws, seed, deadline, observer)?;
+    allowances.iter_mut().zip(found).for_each(|(a, c)| a.chance = c);
+    Ok(())
+}
+
+/// What the parameters allow the groups of the data: places outside the maximum and, where they ask
+/// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n).
+///
+/// # Errors
+/// As [`chance_losses`](crate::audit::chance_losses).
+pub fn allowances<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    standard: Option<ArrayView2<'_, f64>>,
+    observer: &Observer<'_>,
+) -> Result<Vec<Allowance>> {
+    let mut found = outside(data, parameters);
+    let several = found.len() > 1;
+    if let (Baseline::Adjusted { draws, .. }, Some(h), true) =
+        (&parameters.baseline, standard, several)
+    {
+        let deadline = parameters.stopping.deadline(Instant::now());
+        chance(data, h, (*draws, parameters.seed), deadline, &mut found, observer)?;
+    }
+    Ok(found)
+}
+
+/// The groups' places in or outside the maximum.
+pub(super) fn outside<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+) -> Vec<Allowance> {
+    let rows: Vec<usize> = data.groups().iter().map(|g| g.rows.len()).collect();
+    match parameters.allow_small_groups {
+        true => vec![Allowance::default(); rows.len()],
+        false => Allowance::for_sizes(&rows, parameters.rank),
+    }
+}
+
+/// Fits against baselines and allowances that are known, one of each per group.
+///
+/// # Errors
+/// As [`fit`](crate::fit()); also baselines that do not fit the groups.
+pub fn fit_against<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    baselines: &[GroupBaseline],
+    allowances: &[Allowance],
+    start: Option<&Start>,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
     let groups = data.groups().iter();
-    let offsets = baselines.iter().zip(&chance).zip(groups);
-    let errors = offsets.map(|((b, c), group)| b.error + c * group.norm()).collect();
+    let of = |((b, a), g): ((&GroupBaseline, &Allowance), &crate::data::Group)| {
+        a.offset(b.error, g.norm())
+    };
+    let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
     let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
-    let baseline_time = begin.elapsed();
     let mut found = fit_unadjusted(data, &given, start, observer)?;
-    found.baseline_time += baseline_time;
-    found.model.parameters = parameters.clone();
-    for ((group, baseline), c) in found.model.groups.iter_mut().zip(baselines).zip(chance) {
+    let model = &mut found.model;
+    model.parameters.baseline = parameters.baseline.clone();
+    let adjusted = matches!(parameters.baseline, Baseline::Adjusted { .. });
+    let of_groups = model.groups.iter_mut().zip(baselines).zip(allowances);
+    for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
         // The loss stays the paper's, against E; what was minimised is that less c.
         group.loss = group.relative_error - baseline.error / group.norm;
-        group.baseline = baseline;
-        group.chance = Some(c);
+        if allowance.outside {
+            let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
+            model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);
+        }
+        group.baseline = baseline.clone();
+        group.chance = adjusted.then_some(allowance.chance);
+        group.outside = allowance.outside;
     }
+    let (groups, parameters) = (&model.groups, &model.parameters);
+    let of_groups = Warning::of(groups, parameters, model.status);
+    let of_shape = model.warnings.iter().filter(|w| matches!(w, Warning::RankAboveMatrix { .. }));
+    model.warnings = (of_shape.cloned().chain(Warning::of_outside(groups, parameters.rank)))
+        .chain(of_groups)
+        .collect();
     Ok(found)
 }

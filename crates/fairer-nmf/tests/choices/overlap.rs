@@ -74,7 +74,7 @@ fn totals_count_a_row_once() {
     let model = fit(&data, &parameters(Method::am()), &silent).unwrap().model;
     let zero = vec![0.0; data.groups().len()];
     let options = TradeOffOptions { points: 3, ..TradeOffOptions::default() };
-    let curve = trade_off(&data, &[model.components.view()], &zero, &options).unwrap();
+    let curve = trade_off(&data, &[model.components.view()], &zero, &[], &options).unwrap();
     for point in curve.points {
         let found = evaluate(&data, point.components.view(), None, &zero).unwrap();
         let direct = found.row_squared_errors.iter().sum::<f64>() / data.squared_norm();

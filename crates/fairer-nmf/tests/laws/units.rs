@@ -154,7 +154,7 @@ fn audits_and_new_rows_of_a_multiple_agree() {
         let data = grouped(scaled.view(), &labels, false);
         let options = TradeOffOptions { points: 3, max_iterations: 5, ..Default::default() };
         let curve = |data: &GroupedData<'_, f64>, h: &Array2<f64>, e: &[f64]| {
-            let points = trade_off(data, &[h.view()], e, &options).unwrap().points;
+            let points = trade_off(data, &[h.view()], e, &[], &options).unwrap().points;
             points.iter().flat_map(|p| [p.total_error, p.worst_loss]).collect::<Vec<_>>()
         };
         let one = grouped(x.view(), &labels, false);

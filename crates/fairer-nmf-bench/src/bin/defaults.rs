@@ -1,0 +1,141 @@
+//! Which criterion a fit has by default (docs/calibration.md): what chance does to it, and whom it helps.
+//!
+//!     cargo run --release -p fairer-nmf-bench --bin defaults -- [DATA_SETS] [heart_disease.csv]
+//!
+//! *Chance*: labels at random, one group of 8 rows; how often is the total error of Fairer-NMF within 1 %
+//! of standard NMF's, and how far above is it at most? *Planted*: the first group has a topic of its own;
+//! by how much does its excess (loss less that of random groups of its size) fall?
+
+use fairer_nmf::audit::chance_losses;
+use fairer_nmf::{
+    Baseline, GroupedData, Method, Model, Parameters, baseline::Estimate, fit, silent,
+};
+use fairer_nmf_bench::calibration::populations::{Population, Rng, draw};
+use fairer_nmf_io::{Matrix, Missing, ReadOptions, read};
+use ndarray::Array2;
+
+const KINDS: [&str; 4] = ["adjusted", "best", "held-out", "paper"];
+
+fn baseline(kind: &str) -> Baseline {
+    match kind {
+        "adjusted" => Baseline::adjusted(),
+        "best" => Baseline::Estimate(Estimate::best()),
+        "held-out" => Baseline::HeldOut { folds: Baseline::FOLDS, runs: 2 },
+        _ => Baseline::Estimate(Estimate::paper()),
+    }
+}
+
+fn fitted(data: &GroupedData<'_, f64>, rank: usize, method: Method, baseline: Baseline) -> Model {
+    let careful = Parameters { method, baseline, bound: false, ..Parameters::careful(rank) };
+    fit(data, &careful, &silent).expect("data that can be fitted").model
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let sets: usize = arguments.first().map_or(20, |v| v.parse().expect("a number of data sets"));
+    println!("| data | rank | groups | {} |", KINDS.join(" | "));
+    println!("|---|---|---|{}", "---|".repeat(KINDS.len()));
+    if let Some(path) = arguments.get(1) {
+        let x = heart(path);
+        let sizes = [8, 60, x.nrows() - 68];
+        chance("Heart Disease, random labels", 5, &sizes, sets, |s| {
+            let mut order: Vec<usize> = (0..x.nrows()).collect();
+            Rng(900 + s).shuffle(&mut order);
+            x.select(ndarray::Axis(0), &order)
+        });
+    }
+    for (kind, rank) in [("alike", 3), ("alike", 5), ("heavy", 3), ("text", 3)] {
+        let population = Population::new(kind, 3, rank, 0.0, 1);
+        let sizes = [8, 90, 150];
+        chance(kind, rank, &sizes, sets, |s| draw(&population, &sizes, 500 + s).0);
+    }
+    println!();
+    println!("| data | rows | excess under standard NMF | {} |", KINDS.join(" | "));
+    println!("|---|---|---|{}", "---|".repeat(KINDS.len()));
+    for (kind, strength) in [("planted", 0.4), ("planted-text", 0.8)] {
+        for rows in [12, 30, 100] {
+            planted(kind, strength, rows, sets.div_ceil(2));
+        }
+    }
+}
+
+/// Groups of the sizes under each other; labels that mean nothing.
+fn chance(
+    name: &str,
+    rank: usize,
+    sizes: &[usize],
+    sets: usize,
+    rows: impl Fn(u64) -> Array2<f64>,
+) {
+    let mut rises = vec![Vec::new(); KINDS.len()];
+    for s in 0..sets {
+        let x = rows(s as u64);
+        let labels = labels(sizes);
+        let data = GroupedData::new(x.view(), &labels).expect("groups of rows");
+        let standard = fitted(&data, rank, Method::standard(), Baseline::Zero).total_error();
+        for (k, kind) in KINDS.iter().enumerate() {
+            let total = fitted(&data, rank, Method::am(), baseline(kind)).total_error();
+            rises[k].push(total / standard - 1.0);
+        }
+    }
+    let cell = |rises: &Vec<f64>| {
+        let within = rises.iter().filter(|r| **r <= 0.01).count();
+        let most = rises.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        format!("{within} of {sets}, at most {:+.1} %", 100.0 * most)
+    };
+    let cells: Vec<String> = rises.iter().map(cell).collect();
+    println!("| {name} | {rank} | {} | {} |", listed(sizes), cells.join(" | "));
+}
+
+/// The first group, of `m` rows, has a topic of its own.
+fn planted(kind: &str, strength: f64, m: usize, sets: usize) {
+    let rank = 3;
+    let population = Population::new(kind, 3, rank, strength, 1);
+    let (mut before, mut after) = (0.0, vec![0.0; KINDS.len()]);
+    for s in 0..sets {
+        let sizes = [m, 100, 150];
+        let (x, _) = draw(&population, &sizes, 700 + s as u64);
+        let labels = labels(&sizes);
+        let data = GroupedData::new(x.view(), &labels).expect("groups of rows");
+        let standard =
+            fitted(&data, rank, Method::standard(), Baseline::Estimate(Estimate::best()));
+        let c = chance_losses(&data, standard.components.view(), 20, s as u64, &silent)
+            .expect("random groups")[0];
+        let own = standard.groups[0].baseline.error / standard.groups[0].norm;
+        before += (standard.groups[0].relative_error - own - c) / sets as f64;
+        for (k, kind) in KINDS.iter().enumerate() {
+            let fairer = fitted(&data, rank, Method::am(), baseline(kind));
+            after[k] += (fairer.groups[0].relative_error - own - c) / sets as f64;
+        }
+    }
+    let cells: Vec<String> =
+        after.iter().map(|a| format!("{a:+.4} (falls by {:.4})", before - a)).collect();
+    println!("| {kind} {strength} | {m} | {before:+.4} | {} |", cells.join(" | "));
+}
+
+fn labels(sizes: &[usize]) -> Vec<String> {
+    sizes.iter().enumerate().flat_map(|(g, &m)| vec![format!("group {g}"); m]).collect()
+}
+
+fn listed(sizes: &[usize]) -> String {
+    sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The table without its groups, every feature scaled to unit length.
+fn heart(path: &str) -> Array2<f64> {
+    let options = ReadOptions {
+        group_by: vec!["sex".to_owned()],
+        drop: vec!["disease".to_owned()],
+        missing: Missing::DropRows,
+        ..ReadOptions::default()
+    };
+    let dataset = read(path, &options).expect("the Heart Disease table");
+    let Matrix::Dense(dense) = &dataset.matrix else { panic!("a table is dense") };
+    let fairer_nmf_io::DenseView::F64(view) = dense.view() else { panic!("in double precision") };
+    let mut x = view.to_owned();
+    for mut column in x.columns_mut() {
+        let norm = column.iter().map(|v| v * v).sum::<f64>().sqrt();
+        column.mapv_inplace(|v| v / norm);
+    }
+    x
+}

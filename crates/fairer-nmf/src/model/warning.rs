@@ -1,0 +1,205 @@
+//! What a user should know of a fit that is no error.
+
+use super::{GroupFit, Model};
+use crate::parameters::Parameters;
+use crate::stopping::Status;
+use serde::{Deserialize, Serialize};
+
+/// Relative baseline above which a group's own topics explain next to nothing of it.
+const NEAR_NORM: f64 = 0.99;
+
+/// Groups that a warning names at the most.
+const SHOWN: usize = 5;
+
+/// Rise of the total error against standard NMF beyond which a fit says who caused it: two points
+/// of a hundred.
+const RISE: f64 = 0.02;
+
+/// The first few names of a list, and how many there are besides.
+fn listed(groups: &[String]) -> String {
+    let named: Vec<String> = groups.iter().take(SHOWN).map(|g| format!("'{g}'")).collect();
+    match groups.len().saturating_sub(SHOWN) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Something a user should know about a fit that is not an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Warning {
+    /// The rank is larger than the matrix.
+    RankAboveMatrix {
+        /// The rank.
+        rank: usize,
+        /// min(m, n).
+        limit: usize,
+    },
+    /// The rank is not below a group's number of rows, so its baseline is zero by construction.
+    RankAboveGroup {
+        /// The rank.
+        rank: usize,
+        /// The group.
+        group: String,
+        /// Its number of rows.
+        rows: usize,
+    },
+    /// There is only one group: the fit is standard NMF.
+    OneGroup,
+    /// A dictionary of their own leaves nearly all of some groups: their losses say nothing.
+    BaselineNearNorm {
+        /// The groups.
+        groups: Vec<String>,
+    },
+    /// Groups with no more rows than topics stay outside the maximum.
+    GroupsOutside {
+        /// The rank.
+        rank: usize,
+        /// The groups.
+        groups: Vec<String>,
+    },
+    /// Fairness costs all together more than [`RISE`] of the data.
+    TotalErrorRose {
+        /// ‖X − WH‖/‖X‖ of standard NMF.
+        standard: f64,
+        /// That of the fit.
+        found: f64,
+        /// The group that the dictionary was bent for.
+        group: String,
+        /// Its number of rows.
+        rows: usize,
+    },
+    /// The time limit fell into the runs of the baselines.
+    BaselinesCutShort,
+    /// The run ended before it converged.
+    NotConverged {
+        /// How it ended.
+        status: Status,
+        /// After how many iterations the limit was set.
+        max_iterations: usize,
+    },
+}
+
+impl Warning {
+    /// What the data and the rank say by themselves.
+    pub(crate) fn of_shape(rows: usize, model: &Model) -> Option<Self> {
+        let limit = rows.min(model.features());
+        let rank = model.rank();
+        (rank > limit).then_some(Self::RankAboveMatrix { rank, limit })
+    }
+
+    pub(crate) fn of(groups: &[GroupFit], parameters: &Parameters, status: Status) -> Vec<Self> {
+        let rank = parameters.rank;
+        let mut warnings = Vec::new();
+        for g in groups.iter().filter(|g| g.rows <= rank && !g.outside) {
+            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows });
+        }
+        if groups.len() == 1 {
+            warnings.push(Self::OneGroup);
+        }
+        // N_ℓ is positive by validation.
+        let unexplained = groups.iter().filter(|g| g.baseline.error > NEAR_NORM * g.norm);
+        let unexplained: Vec<String> = unexplained.map(|g| g.name.clone()).collect();
+        if !unexplained.is_empty() {
+            warnings.push(Self::BaselineNearNorm { groups: unexplained });
+        }
+        if status != Status::Converged {
+            let max_iterations = parameters.stopping.max_iterations;
+            warnings.push(Self::NotConverged { status, max_iterations });
+        }
+        warnings
+    }
+}
+
+impl Warning {
+    /// What a fit says of the groups outside the maximum.
+    pub(crate) fn of_outside(groups: &[GroupFit], rank: usize) -> Option<Self> {
+        let outside: Vec<String> =
+            groups.iter().filter(|g| g.outside).map(|g| g.name.clone()).collect();
+        (!outside.is_empty()).then_some(Self::GroupsOutside { rank, groups: outside })
+    }
+
+    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and who caused it: the
+    /// group with the largest share in the last dictionary step, else with the largest loss.
+    #[must_use]
+    pub fn of_rise(model: &Model, found: f64, standard: f64) -> Option<Self> {
+        let most = |g: &&GroupFit| (g.weight, g.loss - g.chance.unwrap_or(0.0));
+        let larger = |a: &&GroupFit, b: &&GroupFit| {
+            let ((v, x), (w, y)) = (most(a), most(b));
+            v.total_cmp(&w).then(x.total_cmp(&y))
+        };
+        let group = model.groups.iter().filter(|g| !g.outside).max_by(larger)?;
+        (found > standard + RISE).then(|| Self::TotalErrorRose {
+            standard,
+            found,
+            group: group.name.clone(),
+            rows: group.rows,
+        })
+    }
+
+    /// The kind, as in files: `rank-above-group`, say.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::RankAboveMatrix { .. } => "rank-above-matrix",
+            Self::RankAboveGroup { .. } => "rank-above-group",
+            Self::OneGroup => "one-group",
+            Self::BaselineNearNorm { .. } => "baseline-near-norm",
+            Self::GroupsOutside { .. } => "groups-outside",
+            Self::TotalErrorRose { .. } => "total-error-rose",
+            Self::BaselinesCutShort => "baselines-cut-short",
+            Self::NotConverged { .. } => "not-converged",
+        }
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::RankAboveMatrix { rank, limit } => {
+                write!(
+                    f,
+                    "rank {rank} is larger than the matrix allows ({limit}): some topics are superfluous"
+                )
+            }
+            Self::RankAboveGroup { rank, group, rows } => write!(
+                f,
+                "group '{group}' has {rows} {} and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error",
+                if *rows == 1 { "row" } else { "rows" }
+            ),
+            Self::GroupsOutside { rank, groups } => write!(
+                f,
+                "{} {} no more rows than topics ({rank}), so that nothing can be said of what sharing costs: kept outside the maximum, inside the total",
+                listed(groups),
+                if groups.len() == 1 { "has" } else { "have" },
+            ),
+            Self::TotalErrorRose { standard, found, group, rows } => write!(
+                f,
+                "this fit loses {:.1} % of all data where standard NMF loses {:.1} %: it was bent for group '{group}' ({rows} {}); is that what you want?",
+                100.0 * found,
+                100.0 * standard,
+                if *rows == 1 { "row" } else { "rows" },
+            ),
+            Self::BaselinesCutShort => write!(
+                f,
+                "the time was up during the baselines: they are too large, and every loss is too small by as much"
+            ),
+            Self::OneGroup => write!(f, "there is one group only: this is standard NMF"),
+            Self::BaselineNearNorm { groups } => {
+                let names = listed(groups);
+                write!(
+                    f,
+                    "even dictionaries of their own leave nearly all of {names}: so few topics say nothing of them, nor do their losses; use a higher rank or other features"
+                )
+            }
+            Self::NotConverged { status, max_iterations } => match status {
+                Status::IterationLimit => write!(
+                    f,
+                    "not converged within {max_iterations} iterations: raise the limit or the tolerance"
+                ),
+                Status::TimeLimit => write!(f, "not converged within the time limit"),
+                _ => write!(f, "stopped before it converged"),
+            },
+        }
+    }
+}
