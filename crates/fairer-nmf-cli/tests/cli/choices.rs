@@ -117,7 +117,7 @@ fn families_of_groups_are_shown_family_by_family() {
     );
     let at = |what: &str| ran.out.find(what).unwrap_or_else(|| panic!("{what}: {}", ran.out));
     assert!(at("\nsex\n") < at("sex=f") && at("sex=m") < at("\nregion\n"), "{}", ran.out);
-    assert!(place.read("f.html").contains("by each of sex,region"));
+    assert!(place.read("f.html").contains("by each of sex, region"));
     place.refused(
         &[&fit[..], &["--min-group-size", "5"]].concat(),
         "--min-group-size does not go with --group-by-each: the groups of one family would tell what is hidden of another",
