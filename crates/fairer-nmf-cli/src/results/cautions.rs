@@ -27,7 +27,10 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         let name = &dataset.features[feature];
         let leave_out = match dataset.is_table() {
             true => {
-                format!(", or leave it out with `{}`", typed_columns("--drop", &[name.clone()]))
+                format!(
+                    ", or leave it out with `{}`",
+                    typed_columns("--drop", std::slice::from_ref(name))
+                )
             }
             false => String::new(),
         };
