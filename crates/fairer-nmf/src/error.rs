@@ -81,6 +81,14 @@ pub enum Error {
         /// Which rows, why, and what to do.
         reason: String,
     },
+    /// A checkpoint cannot be gone on from.
+    #[error("checkpoint {path}: {reason}")]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// Stored statistics cannot be used.
     #[error("stored statistics: {reason}")]
     Statistics {

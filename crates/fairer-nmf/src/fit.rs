@@ -11,8 +11,8 @@ use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
 pub use crate::criterion::Allowance;
 use crate::data::GroupedData;
-pub use crate::iteration::Start;
-use crate::iteration::{Context, Run, Task, criteria, iterate, measure, start};
+pub use crate::iteration::{Checkpoint, Start};
+use crate::iteration::{Context, Keeper, Part, Run, Task, criteria, iterate, measure, start};
 use crate::model::{GroupFit, Model, Warning};
 use crate::parameters::{Method, Parameters};
 pub use crate::parameters::{StartWeights, Ties};
@@ -58,13 +58,27 @@ pub fn fit<T: Element>(
     parameters: &Parameters,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    fit_kept(data, parameters, None, observer)
+}
+
+/// The same, with its state in a checkpoint, or from one: a fit that goes on ends with the model that it
+/// would have ended with.
+///
+/// # Errors
+/// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
+pub fn fit_kept<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    checkpoint: Option<&Checkpoint>,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
     match parameters.init.fill() {
         Some(fill) => {
             parameters.check()?;
             let start = Start::nndsvd(data, parameters.rank, fill)?;
-            fit_with(data, parameters, Some(&start), observer)
+            fit_with(data, parameters, Some(&start), checkpoint, observer)
         }
-        None => fit_with(data, parameters, None, observer),
+        None => fit_with(data, parameters, None, checkpoint, observer),
     }
 }
 
@@ -79,7 +93,7 @@ pub fn fit_from<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     start.check((data.rows(), data.features()), parameters.rank)?;
-    fit_with(data, parameters, Some(start), observer)
+    fit_with(data, parameters, Some(start), None, observer)
 }
 
 /// Estimates the E_ℓ of every group without a fit.
@@ -109,7 +123,7 @@ fn baselines_within<T: Element>(
     if let Baseline::HeldOut { folds, runs } = *baseline {
         return audit::held_out_baselines(data, rank, folds, runs, seed, observer);
     }
-    let context = Context { observer, deadline };
+    let context = Context { observer, deadline, keeper: None };
     held_baselines(&*T::hold(data, Units::Own), rank, baseline, seed, &context)
 }
 
@@ -125,7 +139,7 @@ pub fn baselines_of_rows(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    held_baselines(rows, rank, baseline, seed, &Context { observer, deadline: None })
+    held_baselines(rows, rank, baseline, seed, &Context { observer, deadline: None, keeper: None })
 }
 
 fn held_baselines(
@@ -143,6 +157,7 @@ fn fit_with<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     start: Option<&Start>,
+    checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     let outside = adjusted::outside(data, parameters);
@@ -150,15 +165,15 @@ fn fit_with<T: Element>(
     let needs_data = matches!(parameters.baseline, Baseline::Adjusted { .. });
     if matches!(parameters.baseline, Baseline::HeldOut { .. }) {
         parameters.check()?;
-        return adjusted::fit_allowed(data, parameters, outside, start, observer);
+        return adjusted::fit_allowed(data, parameters, outside, (start, checkpoint), observer);
     }
     // Standard NMF minimises no loss, and one group has nobody beside it.
     let is_standard = parameters.method.is_standard();
     if data.groups().len() > 1 && !is_standard && (needs_data || left_out) {
         parameters.check()?;
-        return adjusted::fit_allowed(data, parameters, outside, start, observer);
+        return adjusted::fit_allowed(data, parameters, outside, (start, checkpoint), observer);
     }
-    let mut found = fit_unadjusted(data, parameters, start, observer)?;
+    let mut found = fit_unadjusted(data, parameters, start, checkpoint, observer)?;
     let model = &mut found.model;
     for (group, allowance) in model.groups.iter_mut().zip(&outside) {
         group.outside = allowance.outside;
@@ -170,11 +185,12 @@ fn fit_unadjusted<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     start: Option<&Start>,
+    checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     let rows = T::hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
-        run(&*rows, parameters, start, observer)?;
+        run(&*rows, parameters, start, checkpoint, observer)?;
     let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
     for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
         fitted.norm = group.norm();
@@ -242,6 +258,19 @@ pub fn fit_rows<'r>(
     parameters: &Parameters,
     observer: &Observer<'_>,
 ) -> Result<RowsFit<'r>> {
+    fit_rows_kept(rows, parameters, None, observer)
+}
+
+/// The same, with its state in a checkpoint, or from one.
+///
+/// # Errors
+/// As [`fit_rows`] and [`fit_kept`].
+pub fn fit_rows_kept<'r>(
+    rows: &'r dyn Rows,
+    parameters: &Parameters,
+    checkpoint: Option<&Checkpoint>,
+    observer: &Observer<'_>,
+) -> Result<RowsFit<'r>> {
     let refused = |name, value: &str| {
         let expected = "this needs all rows in memory: choose another, or fit there";
         Err(Error::Parameter { name, value: value.to_owned(), expected })
@@ -252,7 +281,7 @@ pub fn fit_rows<'r>(
     if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
         return refused("baseline", "adjusted");
     }
-    let mut fit = run(rows, parameters, None, observer)?;
+    let mut fit = run(rows, parameters, None, checkpoint, observer)?;
     let count = rows.groups().iter().map(|g| g.rows).sum();
     fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
     Ok(fit)
@@ -262,6 +291,7 @@ fn run<'r>(
     rows: &'r dyn Rows,
     parameters: &Parameters,
     given: Option<&Start>,
+    checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<RowsFit<'r>> {
     parameters.check()?;
@@ -277,7 +307,11 @@ fn run<'r>(
         stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
         answer
     };
-    let context = Context { observer: &watched, deadline: parameters.stopping.deadline(begin) };
+    let runs = parameters.baseline.runs() * rows.groups().len();
+    let keeper = checkpoint.map(|c| Keeper::new(c, rows, parameters, runs)).transpose()?;
+    let keeper = keeper.as_ref();
+    let deadline = parameters.stopping.deadline(begin);
+    let context = Context { observer: &watched, deadline, keeper };
     let asked = parameters.baseline.times(unit);
     let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
     let baseline_time = begin.elapsed();
@@ -290,8 +324,12 @@ fn run<'r>(
         BoundReport::absent("the fit was stopped")
     } else if context.is_over() {
         BoundReport::absent("the time was up")
+    } else if let Some(known) = keeper.and_then(Keeper::bound) {
+        known
     } else if parameters.bound || from_bound {
-        bound_of_rows(rows, parameters.rank, &errors, context.deadline)?
+        let found = bound_of_rows(rows, parameters.rank, &errors, context.deadline)?;
+        keeper.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
+        found
     } else {
         BoundReport::absent("not asked for")
     };
@@ -319,6 +357,7 @@ fn run<'r>(
         context,
         restart: 0,
         restarts: 1,
+        part: Part::Restart,
     };
     let (mut best, split) = match given {
         Some(start) => {

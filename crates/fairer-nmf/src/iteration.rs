@@ -3,6 +3,7 @@
 //! A method is a choice of pieces (`scheme.rs`); the loop (`iterate.rs`) runs them on rows that
 //! somebody else holds, and never touches one. Baselines, restarts and the trade-off are runs of it.
 
+mod checkpoint;
 mod dictionary_step;
 mod iterate;
 mod measure;
@@ -11,9 +12,11 @@ mod run;
 mod scheme;
 pub(crate) mod start;
 
+pub use checkpoint::Checkpoint;
+pub(crate) use checkpoint::Keeper;
 pub(crate) use iterate::iterate;
 pub(crate) use measure::{criteria, measure};
-pub(crate) use run::{Begin, Context, First, Run, Task};
+pub(crate) use run::{Begin, Context, First, Part, Run, Task};
 pub(crate) use scheme::{DictionaryRule, Objective, Scheme};
 pub use start::{Init, Start};
 

@@ -176,10 +176,64 @@ pub trait Rows: Send + Sync {
     /// Group ℓ alone, in units in which its norm is usual.
     fn only(&self, group: usize) -> Box<dyn Rows + '_>;
 
+    /// Writes W for a checkpoint: 64-bit numbers, the rows of all groups in the order of the data.
+    ///
+    /// # Errors
+    /// It cannot be written, or the holder keeps no checkpoints.
+    fn save(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let _ = out;
+        Err(std::io::Error::other("these rows are held by somebody who keeps no checkpoints"))
+    }
+    /// Makes W, with `rank` columns, what [`Rows::save`] wrote.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
+        let _ = (rank, from);
+        Err(std::io::Error::other("these rows are held by somebody who keeps no checkpoints"))
+    }
+
     /// Whom runs side by side wait at, where one read serves them all.
     fn gathering(&self) -> Option<&dyn Gathering> {
         None
     }
+}
+
+/// Writes the rows of W (k×r) in this order.
+fn save_rows<T: Number>(
+    w: &[T],
+    rank: usize,
+    order: impl Iterator<Item = usize>,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    for value in order.flat_map(|row| &w[row * rank..(row + 1) * rank]) {
+        out.write_all(&value.to_f64().to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// Reads them back.
+fn restore_rows<T: Number>(
+    w: &mut [T],
+    rank: usize,
+    order: impl Iterator<Item = usize>,
+    from: &mut dyn std::io::Read,
+) -> std::io::Result<()> {
+    let mut number = [0; 8];
+    for row in order {
+        for value in &mut w[row * rank..(row + 1) * rank] {
+            from.read_exact(&mut number)?;
+            *value = T::from_f64(f64::from_le_bytes(number));
+        }
+    }
+    Ok(())
+}
+
+/// Positions in a list of different rows, in rising order of the rows.
+fn rising(rows: &[usize]) -> impl Iterator<Item = usize> + use<> {
+    let mut order: Vec<(usize, usize)> = rows.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, at)| at)
 }
 
 /// Numbers of W that a holder keeps for a rank.

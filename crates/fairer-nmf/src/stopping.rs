@@ -74,7 +74,7 @@ impl Status {
 }
 
 /// Errors and losses of all groups at one moment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// ‖X_ℓ − W_ℓH‖.
     pub errors: Vec<f64>,

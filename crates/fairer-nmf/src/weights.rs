@@ -87,7 +87,7 @@ pub enum WeightRule {
 }
 
 /// The coefficients c that the rules carry from iteration to iteration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Coefficients(Vec<f64>);
 
 impl Coefficients {

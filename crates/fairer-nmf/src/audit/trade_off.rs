@@ -21,7 +21,7 @@ use super::steps::Steps;
 use super::{AuditPart, check_baselines, check_components};
 use crate::criterion::{Allowance, Criterion};
 use crate::dictionary::Dictionary;
-use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
+use crate::iteration::{Begin, Context, First, Part, Scheme, Task, criteria, iterate, measure};
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Stopping};
@@ -233,9 +233,10 @@ impl Path<'_> {
             stopping: &stopping,
             least_fall: Some(self.options.tolerance),
             finishing: false,
-            context: Context { observer: &observer, deadline: None },
+            context: Context { observer: &observer, deadline: None, keeper: None },
             restart: 0,
             restarts: 1,
+            part: Part::Restart,
         };
         self.steps.go_on()?;
         let first = First::Known(begin.statistics, begin.measured);

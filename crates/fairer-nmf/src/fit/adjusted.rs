@@ -10,7 +10,7 @@
 //! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
 //! has an offset that no error reaches.
 
-use super::{Fit, baselines_within, fit, fit_unadjusted};
+use super::{Checkpoint, Fit, baselines_within, fit, fit_unadjusted};
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::iteration::Start;
@@ -26,7 +26,7 @@ pub(super) fn fit_allowed<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     mut allowances: Vec<Allowance>,
-    start: Option<&Start>,
+    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     let begin = Instant::now();
@@ -50,7 +50,8 @@ pub(super) fn fit_allowed<T: Element>(
     let baseline_time = begin.elapsed();
     let mut left = parameters.clone();
     left.stopping.time_limit = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-    let mut found = fit_against(data, &left, &baselines, &allowances, start, observer)?;
+    let from = (start, checkpoint);
+    let mut found = against(data, &left, &baselines, &allowances, from, observer)?;
     found.baseline_time += baseline_time;
     let model = &mut found.model;
     model.parameters = parameters.clone();
@@ -145,13 +146,24 @@ pub fn fit_against<T: Element>(
     start: Option<&Start>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    against(data, parameters, baselines, allowances, (start, None), observer)
+}
+
+fn against<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    baselines: &[GroupBaseline],
+    allowances: &[Allowance],
+    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
     let groups = data.groups().iter();
     let of = |((b, a), g): ((&GroupBaseline, &Allowance), &crate::data::Group)| {
         a.offset(b.error, g.norm())
     };
     let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
     let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
-    let mut found = fit_unadjusted(data, &given, start, observer)?;
+    let mut found = fit_unadjusted(data, &given, start, checkpoint, observer)?;
     let model = &mut found.model;
     model.parameters.baseline = parameters.baseline.clone();
     let adjusted = matches!(parameters.baseline, Baseline::Adjusted { .. });

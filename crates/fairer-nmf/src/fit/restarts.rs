@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::iteration::{
-    Begin, Context, DictionaryRule, First, Init, Objective, Run, Scheme, Task, iterate, start,
+    Begin, Context, DictionaryRule, First, Init, Objective, Part, Run, Scheme, Task, iterate, start,
 };
 use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
@@ -30,7 +30,10 @@ pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) 
         return best_of(rows, p, task);
     };
     let observer = |progress: &Progress<'_>| leading_up(progress, task.context.observer);
-    let context = Context { observer: &observer, ..task.context };
+    // Runs between the two are not kept: their ends would need names of their own.
+    let own = Context { keeper: None, ..task.context };
+    let task = &Task { context: own, ..*task };
+    let context = Context { observer: &observer, ..own };
     let standard = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let mut best: Option<Run<'r>> = None;
     for (restart, scheme) in [standard, Scheme::min_max(gap)].into_iter().enumerate() {
@@ -112,7 +115,8 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
 fn finish<'r>(run: Run<'r>, task: &Task<'_>) -> Result<Run<'r>> {
     let Run { dictionary, rows, statistics, measured, history, weights, .. } = run;
     let begin = Begin { dictionary, first: First::Known(statistics, measured), history };
-    iterate(rows, begin, &Task { start_weights: Some(&weights), finishing: true, ..*task })
+    let part = Part::Finish;
+    iterate(rows, begin, &Task { start_weights: Some(&weights), finishing: true, part, ..*task })
 }
 
 /// A run that begins at standard NMF by HALS, which the observer hears of as what leads up to it.
@@ -125,7 +129,8 @@ fn from_standard<'r>(
     let context = Context { observer: &observer, ..task.context };
     let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed)?;
-    let lead = Task { scheme, closing: Update::Nnls, start_weights: None, context, ..*task };
+    let part = Part::Standard;
+    let lead = Task { scheme, closing: Update::Nnls, start_weights: None, context, part, ..*task };
     let Run { dictionary, rows, statistics, measured, .. } = iterate(rows, begin, &lead)?;
     let first = First::Known(statistics, measured);
     iterate(rows, Begin { dictionary, first, history: Vec::new() }, task)

@@ -9,6 +9,7 @@ use crate::stopping::Measured;
 use crate::update::Update;
 use crate::weights::mixture::Search;
 use crate::weights::{Coefficients, WeightRule, minmax};
+use serde::{Deserialize, Serialize};
 
 /// A dictionary rule with what it carries from iteration to iteration.
 pub(super) enum DictionaryStep<'a> {
@@ -32,6 +33,20 @@ pub(super) struct MinMax<'a> {
     gap: Option<f64>,
     /// By how much the last iteration lowered the largest loss.
     improvement: f64,
+}
+
+/// What a rule carries, for a checkpoint.
+#[derive(Serialize, Deserialize)]
+pub enum Memory {
+    Weighted(Coefficients),
+    MinMax {
+        lambda: Vec<f64>,
+        gap: Option<f64>,
+        /// None before the first.
+        improvement: Option<f64>,
+    },
+    /// Nothing that is kept: no fit has it.
+    Mixture,
 }
 
 /// No exact step is asked for a smaller gap: rounding.
@@ -93,6 +108,32 @@ impl<'a> DictionaryStep<'a> {
     /// Whether the first step already asks what the start achieves.
     pub fn asks_for_losses(&self) -> bool {
         !matches!(self, Self::MinMax(_) | Self::Weighted { rule: WeightRule::Uniform, .. })
+    }
+
+    /// What it carries.
+    pub fn memory(&self) -> Memory {
+        match self {
+            Self::Weighted { coefficients, .. } => Memory::Weighted(coefficients.clone()),
+            Self::MinMax(exact) => Memory::MinMax {
+                lambda: exact.lambda.clone(),
+                gap: exact.gap,
+                improvement: Some(exact.improvement).filter(|i| i.is_finite()),
+            },
+            Self::Mixture(_) => Memory::Mixture,
+        }
+    }
+
+    /// Takes up what it carried.
+    pub fn remember(&mut self, memory: Memory) {
+        match (self, memory) {
+            (Self::Weighted { coefficients, .. }, Memory::Weighted(kept)) => *coefficients = kept,
+            (Self::MinMax(exact), Memory::MinMax { lambda, gap, improvement }) => {
+                let improvement = improvement.unwrap_or(f64::INFINITY);
+                *exact = MinMax { lambda, gap, improvement, ..*exact };
+            }
+            // The fingerprint has the method: a memory of another rule does not come here.
+            _ => {}
+        }
     }
 
     /// By how much an iteration lowered the objective.

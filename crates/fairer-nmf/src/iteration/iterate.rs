@@ -20,6 +20,7 @@
 //! it either; a moving weight rule promises nothing. Not guaranteed: a global optimum; the problem
 //! is not convex.
 
+use super::checkpoint::{Carried, Stood};
 use super::dictionary_step::{DictionaryStep, exact_for};
 use super::measure::measure;
 use super::run::{Begin, First, Journal, Run, Task};
@@ -30,6 +31,7 @@ use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Stopping};
 use crate::update::Update;
+use serde::{Deserialize, Serialize};
 
 /// Half of the way to exact rows.
 const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: 0.5 };
@@ -39,6 +41,12 @@ pub(crate) fn iterate<'r>(
     begin: Begin,
     task: &Task<'_>,
 ) -> Result<Run<'r>> {
+    let (keeper, name) = (task.context.keeper, task.name());
+    if let Some(keeper) = keeper
+        && let Some(left) = keeper.left(&name, &mut *rows)?
+    {
+        return Ok(left.into_run(rows));
+    }
     let scheme = task.scheme;
     let row_step = RowStep::Update(scheme.rows);
     let objective = |measured: &Measured| scheme.objective.of(measured);
@@ -47,36 +55,29 @@ pub(crate) fn iterate<'r>(
     let mut dictionary =
         DictionaryStep::new(scheme.dictionary, task.criteria, norm, task.start_weights);
     let mut momentum = Momentum::new();
-    let Begin { dictionary: mut h, first, history } = begin;
-    let begun = history.len();
-    let mut journal = Journal::new(history);
+    let begun = begin.history.len();
     let stopping = told(task.stopping, &*rows, scheme);
     // A start that already has exact rows needs no soft beginning.
-    let soft = if matches!(first, First::Pass(RowStep::Keep)) { scheme.soft } else { 0 };
-    // The last accepted dictionary and what it achieves.
-    let mut accepted: Option<(Dictionary, Measured)> = None;
-    let mut statistics = match first {
-        First::Pass(step) => rows.pass(&h, step)?,
-        First::Known(statistics, measured) => {
-            accepted = Some((h.clone(), measured));
-            statistics
+    let soft = if matches!(begin.first, First::Pass(RowStep::Keep)) { scheme.soft } else { 0 };
+    let stood = keeper.map_or(Ok(None), |keeper| keeper.stood(&name, &mut *rows))?;
+    let State { mut h, mut statistics, mut accepted, mut latest, history } = match stood {
+        Some(Stood { dictionary: h, accepted, statistics, carried }) => {
+            let Carried { latest, momentum: kept, dictionary: memory, history } = carried;
+            momentum = kept;
+            dictionary.remember(memory);
+            State { h, statistics, accepted, latest, history }
         }
+        None => state(&mut *rows, begin, soft, &mut dictionary, task)?,
     };
-    if let Some(weights) = task.start_weights.filter(|_| soft > 0) {
-        lead_up(&mut *rows, weights, soft, task, &mut statistics, &mut h)?;
-    }
-    let mut latest = match &accepted {
-        Some((_, known)) => Some(known.clone()),
-        None if dictionary.asks_for_losses() => {
-            Some(measure(&*rows, &statistics, &h, task.criteria)?)
-        }
-        None => None,
-    };
-    if let (DictionaryStep::Mixture(search), Some(known)) = (&mut dictionary, &latest) {
-        search.begin(known.relative_total(crate::rows::squared_norm(&*rows)), known.worst());
-    }
+    let mut journal = Journal::new(history);
 
     while journal.iterations() < task.stopping.max_iterations {
+        if let Some(keeper) = keeper.filter(|keeper| keeper.is_due(&name)) {
+            let (latest, history) = (latest.clone(), journal.history.clone());
+            let momentum = momentum.clone();
+            let carried = Carried { latest, momentum, dictionary: dictionary.memory(), history };
+            keeper.save_going(&name, &*rows, &h, accepted.as_ref(), carried)?;
+        }
         dictionary.take(&statistics, latest.as_ref(), &mut h);
         let mut before_rows = None;
         if !scheme.looks_ahead {
@@ -151,7 +152,54 @@ pub(crate) fn iterate<'r>(
     }
     let (step_gap, weights) = (dictionary.gap(), dictionary.shares());
     let Journal { history, status } = journal;
-    Ok(Run { dictionary: h, rows, statistics, measured, history, status, step_gap, weights })
+    let run = Run { dictionary: h, rows, statistics, measured, history, status, step_gap, weights };
+    if let Some(keeper) = keeper {
+        keeper.save_left(task.part, &name, &run)?;
+    }
+    Ok(run)
+}
+
+/// Where a loop stands, but for what its rules carry.
+struct State {
+    h: Dictionary,
+    statistics: Vec<Statistics>,
+    /// The last accepted dictionary and what it achieves.
+    accepted: Option<(Dictionary, Measured)>,
+    latest: Option<Measured>,
+    history: Vec<Vec<f64>>,
+}
+
+/// The state before the first iteration.
+fn state(
+    rows: &mut dyn Rows,
+    begin: Begin,
+    soft: usize,
+    dictionary: &mut DictionaryStep<'_>,
+    task: &Task<'_>,
+) -> Result<State> {
+    let Begin { dictionary: mut h, first, history } = begin;
+    let mut accepted = None;
+    let mut statistics = match first {
+        First::Pass(step) => rows.pass(&h, step)?,
+        First::Known(statistics, measured) => {
+            accepted = Some((h.clone(), measured));
+            statistics
+        }
+    };
+    if let Some(weights) = task.start_weights.filter(|_| soft > 0) {
+        lead_up(rows, weights, soft, task, &mut statistics, &mut h)?;
+    }
+    let latest = match &accepted {
+        Some((_, known)) => Some(Measured::clone(known)),
+        None if dictionary.asks_for_losses() => {
+            Some(measure(rows, &statistics, &h, task.criteria)?)
+        }
+        None => None,
+    };
+    if let (DictionaryStep::Mixture(search), Some(known)) = (dictionary, &latest) {
+        search.begin(known.relative_total(crate::rows::squared_norm(rows)), known.worst());
+    }
+    Ok(State { h, statistics, accepted, latest, history })
 }
 
 /// Iterations over which the worst loss of a run that is finished stands still.
@@ -198,7 +246,8 @@ fn lead_up(
 }
 
 /// How far to look ahead: further while it helps, less after it did not.
-struct Momentum {
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Momentum {
     reach: f64,
     limit: f64,
     looked_ahead: bool,

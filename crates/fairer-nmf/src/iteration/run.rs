@@ -1,5 +1,6 @@
 //! What a run is asked for, what it writes down as it goes, and what it leaves.
 
+use super::checkpoint::Keeper;
 use super::scheme::Scheme;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
@@ -16,6 +17,8 @@ use std::time::Instant;
 pub(crate) struct Context<'a> {
     pub observer: &'a Observer<'a>,
     pub deadline: Option<Instant>,
+    /// Who keeps the state of the run, where it is kept.
+    pub keeper: Option<&'a Keeper>,
 }
 
 impl Context<'_> {
@@ -72,9 +75,39 @@ pub(crate) struct Task<'a> {
     /// Number of the run, from 0, and how many there are.
     pub restart: usize,
     pub restarts: usize,
+    /// What the run is for.
+    pub part: Part,
+}
+
+/// What a run of a fit is for: its checkpoint is called by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A restart.
+    Restart,
+    /// The standard fit that a restart begins from.
+    Standard,
+    /// The best restart, until its worst loss stands still.
+    Finish,
+    /// The baseline of a group.
+    Baseline {
+        /// The group.
+        group: usize,
+        /// Which of its runs.
+        run: usize,
+    },
 }
 
 impl Task<'_> {
+    /// What the checkpoint of the run is called.
+    pub fn name(&self) -> String {
+        match self.part {
+            Part::Restart => format!("restart-{}", self.restart),
+            Part::Standard => format!("standard-{}", self.restart),
+            Part::Finish => format!("finish-{}", self.restart),
+            Part::Baseline { group, run } => format!("baseline-{group}-{run}"),
+        }
+    }
+
     /// Tells the observer of an iteration, and brings back its answer.
     pub fn tell(&self, iteration: usize, now: &Measured, weights: &[f64]) -> ControlFlow<()> {
         (self.context.observer)(&Progress::Iteration {

@@ -5,6 +5,7 @@
 //! read serves ([`super::together`]). What a pass does with a block is what it does with rows in memory.
 
 mod groups;
+mod moments;
 mod read;
 mod serve;
 mod source;
@@ -17,9 +18,11 @@ pub use groups::GroupCodes;
 pub use source::{Block, BlockSource};
 pub use survey::FeatureScaling;
 
-use super::moments::Kept;
 use super::together::{Gathering, Together};
-use super::{Element, Moments, Products, Representation, RowGroup, RowStart, RowStep, Rows};
+use super::{
+    Element, Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising,
+    save_rows,
+};
 use crate::data::{own_unit, usual_unit};
 use crate::dictionary::Dictionary;
 #[cfg(test)]
@@ -27,6 +30,7 @@ use crate::number::Number;
 use crate::random::{Purpose, Stream};
 use crate::statistics::Statistics;
 use crate::{Error, Result};
+use moments::BlockMoments;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serve::{Answer, Ask, What};
@@ -167,6 +171,22 @@ impl<T: Element> Blocks<T> {
         self.core.together.ask(ask, |asks| self.core.serve(asks))
     }
 
+    /// Lets `work` see the rows of every block and their W.
+    fn each_w(
+        &self,
+        w: &mut Store<T>,
+        rank: usize,
+        write: bool,
+        mut work: impl FnMut(&[usize], &mut [T]) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        for block in 0..self.core.blocks() {
+            let rows: Vec<usize> = self.core.rows_of(block, &self.view.members).concat();
+            let range = self.view.before[block] * rank..self.view.before[block + 1] * rank;
+            w.with(range, write, |w| work(&rows, w)).map_err(std::io::Error::other)??;
+        }
+        Ok(())
+    }
+
     /// Lets `fill` make the rows of W: for every block its first row, the rows in it, and their W.
     fn fill(&mut self, rank: usize, fill: impl Fn(usize, &[usize], &mut [T])) -> Result<()> {
         self.rank = rank;
@@ -266,8 +286,19 @@ where
         Ok(Representation::from(out))
     }
 
+    fn save(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        self.each_w(&mut w, self.rank, false, |rows, w| save_rows(w, self.rank, rising(rows), out))
+    }
+
+    fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
+        self.fill(rank, |_, _, _| {}).map_err(std::io::Error::other)?;
+        let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
+        self.each_w(&mut w, rank, true, |rows, w| restore_rows(w, rank, rising(rows), from))
+    }
+
     fn moments(&self) -> Box<dyn Moments + '_> {
-        Box::new(BlockMoments { rows: self, kept: None })
+        Box::new(BlockMoments::new(self))
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {
@@ -312,70 +343,3 @@ impl<T: Element> Gathering for Core<T> {
 
 /// Runs that share a read at the most: each has a thread.
 const MOST_RUNS: usize = 64;
-
-/// What the bound asks of blocks: one read for the Gram matrices of all groups, which are kept.
-struct BlockMoments<'a, T: Element> {
-    rows: &'a Blocks<T>,
-    kept: Option<Kept>,
-}
-
-impl<T: Element> BlockMoments<'_, T> {
-    fn kept(&self) -> Result<&Kept> {
-        self.kept
-            .as_ref()
-            .ok_or_else(|| Error::Rows { reason: "the bound was not begun".to_owned() })
-    }
-}
-
-impl<T: Element> Moments for BlockMoments<'_, T> {
-    fn groups(&self) -> usize {
-        self.rows.view.groups.len()
-    }
-
-    fn features(&self) -> usize {
-        self.rows.core.features
-    }
-
-    fn side(&self) -> usize {
-        self.features()
-    }
-
-    fn summed(&self) -> usize {
-        self.rows.core.rows().max(self.features())
-    }
-
-    fn rounding(&self) -> f64 {
-        T::ROUNDING
-    }
-
-    fn cost(&self) -> (f64, f64) {
-        let core = &self.rows.core;
-        let (m, n) = (core.rows() as f64, core.features as f64);
-        let bytes = (self.groups() + 3) * core.features * core.features * size_of::<f64>();
-        // Without the matrices every product would be a read.
-        if bytes > core.budget / 2 {
-            return (f64::INFINITY, core.stored as f64);
-        }
-        let squares = match core.sparse {
-            false => m * n * n,
-            true => 4.0 * core.stored as f64 * (core.stored as f64 / m),
-        };
-        (squares / 2.0 + n.powi(3) / 6.0, core.stored as f64)
-    }
-
-    fn keep(&mut self) -> Result<()> {
-        match self.rows.ask(What::Grams)? {
-            Answer::Grams(grams) => self.kept = Some(Kept::new(self.features(), grams)),
-            _ => unreachable!("Gram matrices are answered with Gram matrices"),
-        }
-        Ok(())
-    }
-
-    fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Result<Products> {
-        Ok(self.kept()?.products(weights, v, p))
-    }
-
-    fn whole(&self, weights: &[f64], v: &[f64], _: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-        Ok((self.kept()?.sum(weights), v.to_vec()))
-    }
-}

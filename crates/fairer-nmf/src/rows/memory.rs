@@ -6,7 +6,10 @@
 //! the kernels are compiled once for f32 and once for f64, here.
 
 use super::moments::InMemory;
-use super::{Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass};
+use super::{
+    Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
+    save_rows,
+};
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::number::Number;
@@ -188,6 +191,18 @@ where
             return Err(Error::NotFinite { what: "the representation" });
         }
         Ok(Representation::from(out))
+    }
+
+    fn save(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let rows: Vec<usize> = self.data.grouped_rows().collect();
+        save_rows(&self.w, self.rank, rising(&rows), out)
+    }
+
+    fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
+        let rows: Vec<usize> = self.data.grouped_rows().collect();
+        self.rank = rank;
+        self.w = vec![T::default(); rows.len() * rank];
+        restore_rows(&mut self.w, rank, rising(&rows), from)
     }
 
     fn moments(&self) -> Box<dyn Moments + '_> {

@@ -5,6 +5,10 @@
 //! over rows. Where there are fewer rows than features, the matrix of the inner products of the
 //! rows has the same spectrum and takes the place of the last.
 
+mod kept;
+
+pub(super) use kept::Kept;
+
 use crate::Result;
 use crate::data::{GroupedData, Matrix};
 use crate::kernel::eigen::{times, transposed_times};
@@ -64,39 +68,6 @@ pub(super) struct InMemory<'a, 'd, T> {
     inverse_norms: Vec<f64>,
     /// Where they are worth keeping.
     kept: Option<Kept>,
-}
-
-/// G_ℓ (n×n) of every group.
-pub(super) struct Kept {
-    features: usize,
-    grams: Vec<Vec<f64>>,
-}
-
-impl Kept {
-    pub fn new(features: usize, grams: Vec<Vec<f64>>) -> Self {
-        Self { features, grams }
-    }
-
-    pub fn products(&self, weights: &[f64], v: &[f64], p: usize) -> Products {
-        let n = self.features;
-        let mut image = vec![0.0; n * p];
-        let of_group = |(gram, w): (&Vec<f64>, &f64)| {
-            let own = times(gram, n, v, p);
-            image.iter_mut().zip(&own).for_each(|(i, o)| *i += w * o);
-            transposed_times(v, p, &own, p)
-        };
-        let grams = self.grams.iter().zip(weights).map(of_group).collect();
-        Products { image, grams }
-    }
-
-    /// Σ w_ℓG_ℓ.
-    pub fn sum(&self, weights: &[f64]) -> Vec<f64> {
-        let mut sum = vec![0.0; self.features * self.features];
-        for (gram, w) in self.grams.iter().zip(weights) {
-            sum.iter_mut().zip(gram).for_each(|(s, g)| *s += w * g);
-        }
-        sum
-    }
 }
 
 /// Sums over rows for columns V (n×p).

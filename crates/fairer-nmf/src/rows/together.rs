@@ -7,6 +7,7 @@
 use crate::{Error, Result};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// A holder whose reads serve several runs at once.
 pub trait Gathering: Sync {
@@ -125,7 +126,7 @@ impl<A, R> Together<A, R> {
         let mut state = self.lock();
         while state.runs > 0 {
             if state.asked.len() < state.runs {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.rest(state);
                 continue;
             }
             let (ids, questions): (Vec<u64>, Vec<A>) = state.asked.drain(..).unzip();
@@ -142,6 +143,18 @@ impl<A, R> Together<A, R> {
             state.answers.extend(ids.into_iter().zip(answers));
             self.changed.notify_all();
         }
+    }
+
+    /// Waits for a change. A thread of a pool helps the pool meanwhile: the runs may need it.
+    fn rest<'a>(&'a self, state: MutexGuard<'a, State<A, R>>) -> MutexGuard<'a, State<A, R>> {
+        if rayon::current_thread_index().is_none() {
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let a_while = Duration::from_millis(1);
+        let waited = self.changed.wait_timeout(state, a_while);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        rayon::yield_now();
+        self.lock()
     }
 
     fn lock(&self) -> MutexGuard<'_, State<A, R>> {

@@ -1,0 +1,145 @@
+//! Laws of checkpoints: a fit that was interrupted and went on is the fit that was not.
+
+use fairer_nmf::fit::{Checkpoint, fit_kept};
+use fairer_nmf::{
+    Baseline, Fit, GroupedData, Init, Method, Parameters, Progress, Update, baseline::Estimate,
+    fit, silent, synthetic,
+};
+use ndarray::Array2;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+fn sample() -> (Array2<f64>, Vec<&'static str>) {
+    let (x, labels) = synthetic::second(4);
+    let rows: Vec<usize> = (0..x.nrows()).step_by(5).collect();
+    (x.select(ndarray::Axis(0), &rows), rows.iter().map(|&row| labels[row]).collect())
+}
+
+fn at(path: &Path, resume: bool) -> Checkpoint {
+    Checkpoint { path: path.to_owned(), every: Duration::from_millis(3), resume }
+}
+
+/// The same bits, whatever of the model.
+fn assert_same(a: &Fit<f64>, b: &Fit<f64>, what: &str) {
+    assert_eq!(a.model.to_bytes().unwrap(), b.model.to_bytes().unwrap(), "{what}");
+    assert_eq!(a.representation, b.representation, "{what}");
+}
+
+#[test]
+fn a_fit_that_goes_on_ends_with_the_same_bits() {
+    let (x, labels) = sample();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let quick = Estimate { runs: 2, ..Estimate::paper() };
+    let variants = [
+        (Method::am(), Init::Auto),
+        (Method::mu(), Init::Random),
+        (Method::Standard { update: Update::Hals }, Init::Random),
+        (Method::am(), Init::Nndsvd),
+    ];
+    for (method, init) in variants {
+        let p = Parameters {
+            method,
+            init,
+            n_init: 2,
+            baseline: Baseline::Estimate(quick.clone()),
+            ..Parameters::new(3)
+        };
+        let expected = fit(&data, &p, &silent).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let undisturbed = fit_kept(&data, &p, Some(&at(&path, false)), &silent).unwrap();
+        assert_same(&expected, &undisturbed, "with a checkpoint");
+        // Stopped again and again, each time a little later, in baselines, starts and the closing.
+        let mut resume = false;
+        for stop in (0..40).map(|k| 3 + 7 * k * k) {
+            let calls = AtomicUsize::new(0);
+            let observer = |_: &Progress<'_>| match calls.fetch_add(1, Ordering::Relaxed) < stop {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
+            let went = fit_kept(&data, &p, Some(&at(&path, resume)), &observer);
+            resume = true;
+            if calls.load(Ordering::Relaxed) <= stop {
+                assert_same(
+                    &expected,
+                    &went.unwrap(),
+                    &format!("{method:?}, stopped up to {stop}"),
+                );
+                break;
+            }
+        }
+        let again = fit_kept(&data, &p, Some(&at(&path, true)), &silent).unwrap();
+        assert_same(&expected, &again, "from what was left");
+    }
+}
+
+#[test]
+fn other_data_or_parameters_are_refused_with_the_reason() {
+    let (x, labels) = sample();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let p = Parameters { n_init: 1, baseline: Baseline::Zero, ..Parameters::new(2) };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let refused = |data: &GroupedData<'_, f64>, p: &Parameters| {
+        let error = fit_kept(data, p, Some(&at(&path, true)), &silent).err().expect("refused");
+        error.to_string()
+    };
+    assert!(refused(&data, &p).contains("there is no checkpoint"));
+    fit_kept(&data, &p, Some(&at(&path, false)), &silent).unwrap();
+    let said = refused(&data, &Parameters { rank: 3, ..p.clone() });
+    assert!(said.contains("rank was 2 and is 3 now"), "{said}");
+    let said = refused(&data, &Parameters { seed: 9, ..p.clone() });
+    assert!(said.contains("seed was 0 and is 9 now"), "{said}");
+    let mut other = x.clone();
+    other[[7, 3]] += 0.01;
+    let said = refused(&GroupedData::new(other.view(), &labels).unwrap(), &p);
+    assert!(said.contains("the numbers in the data are not those of then"), "{said}");
+    // Two rows of one group that change places.
+    let mut other = x.clone();
+    let differs = |row: &usize| labels[*row] == labels[0] && x.row(*row) != x.row(0);
+    let partner = (1..x.nrows()).find(differs).unwrap();
+    other.row_mut(0).assign(&x.row(partner));
+    other.row_mut(partner).assign(&x.row(0));
+    let said = refused(&GroupedData::new(other.view(), &labels).unwrap(), &p);
+    assert!(said.contains("are not those of then"), "{said}");
+    let mut others = labels.clone();
+    others.swap(0, x.nrows() - 1);
+    let said = refused(&GroupedData::new(x.view(), &others).unwrap(), &p);
+    assert!(said.contains("are not those of then"), "{said}");
+    let few = x.slice(ndarray::s![1.., ..]);
+    let said = refused(&GroupedData::new(few, &labels[1..]).unwrap(), &p);
+    assert!(said.contains("the data were 300 rows"), "{said}");
+    // More time is no other fit.
+    let mut later = p.clone();
+    later.stopping.time_limit = Some(Duration::from_secs(1000));
+    fit_kept(&data, &later, Some(&at(&path, true)), &silent).unwrap();
+    std::fs::write(&path, "something else").unwrap();
+    assert!(refused(&data, &p).contains("no checkpoint, or a damaged one"));
+}
+
+/// Beginning anew removes what an older fit left in the same place.
+#[test]
+fn beginning_anew_leaves_nothing_of_before() {
+    let (x, labels) = sample();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let p = |rank, n_init| Parameters { n_init, baseline: Baseline::Zero, ..Parameters::new(rank) };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let names = || {
+        let mut names: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    std::fs::write(folder.path().join("state.txt"), "the user's own").unwrap();
+    fit_kept(&data, &p(3, 3), Some(&at(&path, false)), &silent).unwrap();
+    assert!(names().contains(&"state.restart-2".to_owned()), "{:?}", names());
+    fit_kept(&data, &p(2, 1), Some(&at(&path, false)), &silent).unwrap();
+    assert!(!names().contains(&"state.restart-2".to_owned()), "{:?}", names());
+    assert!(names().contains(&"state.txt".to_owned()));
+    assert!(names().iter().all(|name| !name.starts_with('.')), "{:?}", names());
+}
