@@ -42,11 +42,13 @@ impl From<InputError> for Failure {
 }
 
 /// What the library refuses is wrong input: it fails at nothing else but writing, which the
-/// caller maps, and at being stopped.
+/// caller maps, at being stopped, and at rows that change while they are fitted.
 impl From<fairer_nmf::Error> for Failure {
     fn from(error: fairer_nmf::Error) -> Self {
         match error {
             fairer_nmf::Error::Stopped => Self::failed("stopped; nothing was written"),
+            // The files were good when the run began.
+            error @ fairer_nmf::Error::Rows { .. } => Self::failed(error),
             error => Self::wrong(error),
         }
     }

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let data = loaded.grouped(matrix, &Scaling::UnitFeatures)?;
     let parameters =
         Parameters { method: Method::am(), seed: args.seed, ..Parameters::careful(RANK) };
-    let mut compared = fit_and_compare(&data, &parameters, Some(Update::Hals), &bar)?;
+    let mut compared = fit_and_compare(&data, &parameters, Some(Update::Hals), None, &bar)?;
     bar.finish();
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
     let mut outcome = of_fit(&compared, true, &loaded, &data);

@@ -1,12 +1,14 @@
 //! `fit`: a fair factorisation of a data file.
 
 use clap::Args;
+use fairer_nmf::fit::Checkpoint;
 use fairer_nmf::{Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
+use std::time::Duration;
 
 use crate::args::{
     BaselineKind, Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, RankName,
-    TiesName,
+    Seconds as TimeArg, TiesName,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
@@ -79,7 +81,30 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Run",
           conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each"])]
     memory: Option<Bytes>,
+
+    /// Keep the state of the fit in this file and, one a run, in files beside it
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    checkpoint: Option<String>,
+
+    /// How often [default: 30s]
+    #[arg(long, value_name = "TIME", help_heading = "Run", requires = "checkpoint")]
+    every: Option<TimeArg>,
+
+    /// Go on from the checkpoint: the model is the one that the fit would have ended with
+    #[arg(long, help_heading = "Run", requires = "checkpoint")]
+    resume: bool,
 }
+
+impl FitArgs {
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        let every = self.every.map_or(EVERY, |time| time.0);
+        let path = self.checkpoint.as_ref()?.into();
+        Some(Checkpoint { path, every, resume: self.resume })
+    }
+}
+
+/// How often a checkpoint is written unless told otherwise.
+const EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let bar = Bar::new(&args.common.run);
@@ -87,6 +112,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let read = meaning::files_read(&args.data, groups, Some(&args.common.baseline), None)?;
     let asked = Asked { model: args.model.as_deref(), ..Asked::of(&args.common) };
     meaning::check_hiding(&args.groups, args.common.audit.min_group_size)?;
+    if let Some(path) = args.checkpoint.as_ref().filter(|path| read.contains(path)) {
+        return Err(Failure::wrong(format!(
+            "--checkpoint {path} would replace what is read: give another file"
+        )));
+    }
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
     let method = meaning::fair_method(args.method, solver.update, args.fairness, args.ties)?;
@@ -131,7 +161,8 @@ fn fit_matrix<T: Element>(
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
     let compare = (!args.common.no_compare).then(|| meaning::update(solver.update));
     bar.limit(solver.time_limit);
-    let mut compared = fit_and_compare(&data, &parameters, compare, bar)?;
+    let checkpoint = args.checkpoint();
+    let mut compared = fit_and_compare(&data, &parameters, compare, checkpoint.as_ref(), bar)?;
     bar.finish();
 
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
@@ -213,6 +244,7 @@ fn fit_on_disk(
         compare: (!args.common.no_compare).then(|| meaning::update(solver.update)),
         allow_small_groups: solver.allow_small_groups,
         parameters: &parameters,
+        checkpoint: args.checkpoint(),
     };
     bar.limit(solver.time_limit);
     let found = match held.shards {

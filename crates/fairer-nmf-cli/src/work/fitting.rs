@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
-use fairer_nmf::{Element, Fit, GroupedData, Model, Parameters, Status, Update, Warning, fit};
+use fairer_nmf::fit::{Checkpoint, fit_kept};
+use fairer_nmf::{Element, Fit, GroupedData, Model, Parameters, Status, Update, Warning};
 
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::Remark;
@@ -34,6 +35,7 @@ pub(crate) fn fit_and_compare<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     compare: Option<Update>,
+    checkpoint: Option<&Checkpoint>,
     bar: &Bar,
 ) -> Result<Compared<T>, Failure> {
     let start = Instant::now();
@@ -43,7 +45,7 @@ pub(crate) fn fit_and_compare<T: Element>(
             "stopped while the baselines were measured; without them there is nothing to write";
         Failure::failed(sentence)
     };
-    let main = match fit(data, parameters, &|p| bar.observe(p)) {
+    let main = match fit_kept(data, parameters, checkpoint, &|p| bar.observe(p)) {
         Err(fairer_nmf::Error::Stopped) => return Err(cut()),
         found => found?,
     };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fairer_nmf::fit::fit_rows;
+use fairer_nmf::fit::{Checkpoint, fit_rows, fit_rows_kept};
 use fairer_nmf::rows::{BlockSource, Blocks, FeatureScaling, GroupCodes, Representation, Rows};
-use fairer_nmf::{Baseline, Element, Error, Method, Model, Parameters, Status, Update};
+use fairer_nmf::{Baseline, Element, Error, Method, Model, Parameters, Progress, Status, Update};
 use fairer_nmf_io::{
     AnyShards, Failure, Missing, Scaling, Shards, check_group_rows, open_shards, read_groups,
     read_names,
@@ -83,6 +83,7 @@ pub(crate) struct Wanted<'a> {
     pub compare: Option<Update>,
     pub allow_small_groups: bool,
     /// The parameters for groups of these names.
+    pub checkpoint: Option<Checkpoint>,
     pub parameters: &'a dyn Fn(&[&str]) -> Result<Parameters, Failure>,
 }
 
@@ -119,7 +120,9 @@ where
         check_group_rows(sizes(), parameters.rank, "--rank")?;
     }
     bar.next_fit("", &parameters.stopping);
-    let fit = fit_rows(&rows, &parameters, &|p| bar.observe(p)).map_err(explain)?;
+    let observer = |p: &Progress<'_>| bar.observe(p);
+    let checkpoint = wanted.checkpoint.as_ref();
+    let fit = fit_rows_kept(&rows, &parameters, checkpoint, &observer).map_err(explain)?;
     if bar.baselines_were_cut() {
         return Err(Failure::failed(
             "stopped while the baselines were measured; without them there is nothing to write",

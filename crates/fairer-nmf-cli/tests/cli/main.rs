@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod charts;
+mod checkpoint;
 mod choices;
 mod clear;
 mod commands;

@@ -1,0 +1,134 @@
+//! How the cost of a fit grows with the rows, in memory and on disk, and a generator of large data.
+//!
+//!     cargo run --release -p fairer-nmf-bench --bin scaling -- make FILE.npy ROWS FEATURES
+//!     cargo run --release -p fairer-nmf-bench --bin scaling -- measure FOLDER [ROWS] [FEATURES] [RANK]
+//!
+//! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
+//! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints
+//! the time of an iteration of the AM scheme (exact rows) over the rows, in memory and from the file with a
+//! third of its size as budget. The file is read once before, so that it is in the page cache where
+//! that is large enough. docs/scaling.md has what came out.
+
+use fairer_nmf::fit::fit_rows;
+use fairer_nmf::rows::{Blocks, FeatureScaling};
+use fairer_nmf::{Baseline, GroupedData, Init, Parameters, Stopping, fit, silent};
+use fairer_nmf_bench::paper::Failure;
+use fairer_nmf_io::{
+    AnyShards, DenseView, Matrix, Precision, ReadOptions, open_shards, read, read_groups,
+};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+const ITERATIONS: usize = 10;
+const TOPICS: usize = 8;
+const GROUPS: [&str; 4] = ["north", "east", "south", "west"];
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, otherwise: usize| match arguments.get(at) {
+        Some(text) => text.parse().map_err(Failure::from),
+        None => Ok(otherwise),
+    };
+    match arguments.first().map(String::as_str) {
+        Some("make") => {
+            let path = arguments.get(1).ok_or("give the file to write")?;
+            make(path, number(2, 100_000)?, number(3, 500)?)
+        }
+        Some("measure") => {
+            let folder = arguments.get(1).ok_or("give a folder to write to")?;
+            measure(folder, number(2, 1_000_000)?, number(3, 100)?, number(4, 20)?)
+        }
+        _ => Err("the first argument is `make` or `measure`".into()),
+    }
+}
+
+/// SplitMix64.
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn uniform(a: usize, b: usize, purpose: u64) -> f32 {
+    (mix(mix(a as u64 ^ (purpose << 56)) ^ b as u64) >> 40) as f32 / (1u64 << 24) as f32
+}
+
+fn make(path: &str, rows: usize, features: usize) -> Result<(), Failure> {
+    let topics: Vec<Vec<f32>> =
+        (0..TOPICS).map(|k| (0..features).map(|j| uniform(k, j, 1).powi(4)).collect()).collect();
+    let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let mut labels = BufWriter::new(File::create(format!("{path}.txt"))?);
+    let header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {features}), }}\n");
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    let mut line = vec![0.0_f32; features];
+    for row in 0..rows {
+        let group = (uniform(row, 0, 2) * GROUPS.len() as f32) as usize % GROUPS.len();
+        writeln!(labels, "{}", GROUPS[group])?;
+        for (j, entry) in line.iter_mut().enumerate() {
+            *entry = 0.2 * uniform(row, j, 3);
+        }
+        for (k, topic) in topics.iter().enumerate() {
+            // Every group has topics of its own beside those of all.
+            let weight = if k % GROUPS.len() == group || k < 3 { uniform(row, k, 4) } else { 0.0 };
+            line.iter_mut().zip(topic).for_each(|(entry, t)| *entry += weight * t);
+        }
+        for entry in &line {
+            out.write_all(&entry.to_le_bytes())?;
+        }
+    }
+    out.flush()?;
+    Ok(labels.flush()?)
+}
+
+fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<(), Failure> {
+    let parameters = Parameters {
+        init: Init::Random,
+        n_init: 1,
+        baseline: Baseline::Zero,
+        bound: false,
+        stopping: Stopping { tolerance: 0.0, max_iterations: ITERATIONS, ..Stopping::default() },
+        ..Parameters::new(rank)
+    };
+    println!(
+        "| rows | in memory, ns a row and iteration | on disk | disk over memory | reads | worst loss differs by |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for rows in [most / 100, most / 10, most] {
+        let path = Path::new(folder).join(format!("{rows}.npy")).display().to_string();
+        make(&path, rows, features)?;
+        let labels = format!("{path}.txt").parse()?;
+        let groups = read_groups(&labels, "--groups")?;
+        let each: Vec<&str> =
+            groups.codes.iter().map(|&code| groups.names[code as usize].as_str()).collect();
+        let per_row = |seconds: f64, passes: usize| 1e9 * seconds / (rows * passes) as f64;
+        let options = ReadOptions { groups: Some(labels), ..ReadOptions::default() };
+        let (memory, own) = {
+            let dataset = read(&path, &options)?;
+            let Matrix::Dense(dense) = &dataset.matrix else { return Err("not dense".into()) };
+            let DenseView::F32(view) = dense.view() else { return Err("not f32".into()) };
+            let copy = view.to_owned();
+            let data = GroupedData::new(copy.view(), &each)?.normalize_features()?;
+            let found = fit(&data, &parameters, &silent)?;
+            (per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2), found.model.worst_loss())
+        };
+        let budget = (4 * rows * features / 3).max(16 << 20);
+        let AnyShards::F32(shards) = open_shards(&path, budget, Precision::Stored)? else {
+            return Err("not f32".into());
+        };
+        let held = Blocks::new(shards, groups, &FeatureScaling::Unit, budget)?;
+        let found = fit_rows(&held, &parameters, &silent)?;
+        let disk = per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2);
+        let apart = (own - found.model.worst_loss()).abs();
+        println!(
+            "| {rows} | {memory:.0} | {disk:.0} | {:.2} | {} | {apart:.1e} |",
+            disk / memory,
+            held.reads()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! `--checkpoint` and `--resume`: a process that is killed at any moment costs little.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::support::{HEART, Place};
+
+const FIT: [&str; 17] = [
+    "--group-by",
+    "sex",
+    "--drop",
+    "disease",
+    "--missing",
+    "drop-rows",
+    "--rank",
+    "3",
+    "--tol",
+    "1e-6",
+    "--n-init",
+    "3",
+    "--no-compare",
+    "--quiet",
+    "--force",
+    "--model",
+    "m.safetensors",
+];
+
+fn program(place: &Place, more: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
+    command.current_dir(place.path()).arg("fit").arg(HEART).args(FIT).args(more);
+    command
+}
+
+fn model(place: &Place) -> Vec<u8> {
+    std::fs::read(place.path().join("m.safetensors")).unwrap()
+}
+
+/// Kills the fit after random times, and goes on each time; returns how often it was killed.
+fn kill_and_go_on(kills: usize, seed: u64) -> usize {
+    let place = Place::new();
+    let start = Instant::now();
+    assert!(program(&place, &[]).status().unwrap().success());
+    let whole = start.elapsed();
+    let expected = model(&place);
+    let (mut state, mut killed) = (seed, 0);
+    while killed < kills {
+        std::fs::remove_file(place.path().join("m.safetensors")).unwrap();
+        let mut begun = false;
+        loop {
+            let checkpoint = ["--checkpoint", "state", "--every", "5ms", "--resume"];
+            let more = if begun { &checkpoint[..] } else { &checkpoint[..4] };
+            let mut child = program(&place, more).spawn().unwrap();
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let share = (state >> 40) as f64 / (1u64 << 24) as f64;
+            // Every other time it may run to its end.
+            let wait = whole.mul_f64(share * 2.0).max(Duration::from_millis(5));
+            let until = Instant::now() + wait;
+            let ended = loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    break Some(status);
+                }
+                if Instant::now() >= until && killed < kills {
+                    break None;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            };
+            if let Some(status) = ended {
+                assert!(status.success(), "killed {killed} times before");
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            killed += 1;
+            // A process that ends before its checkpoint begins leaves none: begin anew.
+            begun = place.has("state");
+        }
+        assert_eq!(expected, model(&place), "killed {killed} times");
+    }
+    killed
+}
+
+#[test]
+fn a_process_killed_at_random_times_ends_with_the_same_model() {
+    assert_eq!(kill_and_go_on(10, 1), 10);
+}
+
+/// `cargo test --release -p fairer-nmf-cli --test cli -- --ignored killed_200_times`.
+#[test]
+#[ignore = "takes minutes"]
+fn killed_200_times() {
+    assert_eq!(kill_and_go_on(200, 2), 200);
+}
+
+#[test]
+fn what_cannot_be_gone_on_from_is_refused() {
+    let place = Place::new();
+    let said = |more: &[&str]| {
+        let output = program(&place, more).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(said(&["--resume"]).contains("--checkpoint"));
+    let kept = ["--checkpoint", "state", "--resume"];
+    assert!(said(&kept).contains("checkpoint state: there is no checkpoint to go on from"));
+    assert!(program(&place, &kept[..2]).status().unwrap().success());
+    let other = [&kept[..], &["--seed", "3"]].concat();
+    assert!(said(&other).contains("seed was 0 and is 3 now"));
+}
