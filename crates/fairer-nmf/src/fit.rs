@@ -318,6 +318,9 @@ fn run<'r>(
     let cut_short = context.is_over()
         && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
     let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
+    // Baselines that were cut short are no ground for a state to go on from.
+    let keeper = keeper.filter(|_| !(stopped.load(Ordering::Relaxed) || context.is_over()));
+    let context = Context { keeper, ..context };
 
     let from_bound = parameters.start_weights == StartWeights::Bound;
     let mut bound = if stopped.load(Ordering::Relaxed) {
@@ -328,7 +331,8 @@ fn run<'r>(
         known
     } else if parameters.bound || from_bound {
         let found = bound_of_rows(rows, parameters.rank, &errors, context.deadline)?;
-        keeper.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
+        let whole = keeper.filter(|_| !context.is_over());
+        whole.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
         found
     } else {
         BoundReport::absent("not asked for")

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::support::{HEART, Place};
 
-const FIT: [&str; 17] = [
+const FIT: [&str; 19] = [
     "--group-by",
     "sex",
     "--drop",
@@ -23,6 +23,8 @@ const FIT: [&str; 17] = [
     "--force",
     "--model",
     "m.safetensors",
+    "--baseline",
+    "paper",
 ];
 
 fn program(place: &Place, more: &[&str]) -> Command {
