@@ -73,7 +73,7 @@ fn study(
         Ok(())
     };
     one_thread_each(trials, watch, |trial| {
-        if let Some(histories) = kept::load(settings.out, set.key, trial) {
+        if let Some(histories) = kept::load(settings.out, set.key, trial, set.groups.len()) {
             return finish(trial, histories);
         }
         let seed = settings.seed.wrapping_add(trial as u64);

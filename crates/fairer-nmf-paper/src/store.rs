@@ -53,7 +53,9 @@ impl Store {
         if text.lines().next().is_some_and(|first| first != HEADER) {
             return Err(foreign(folder, RESULTS));
         }
-        let read: Vec<Row> = text.lines().filter_map(parse).collect();
+        // A last line without its end may have been cut inside a number, and still be one.
+        let ended = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+        let read: Vec<Row> = ended.lines().filter_map(parse).collect();
         let mut done = BTreeSet::new();
         for set in &SETS {
             let trials: BTreeSet<_> =
@@ -120,7 +122,7 @@ fn parse(line: &str) -> Option<Row> {
         group,
         rank: rank.parse().ok()?,
         trial: trial.parse().ok()?,
-        value: value.parse().ok()?,
+        value: value.parse().ok().filter(|value: &f64| value.is_finite())?,
     })
 }
 
