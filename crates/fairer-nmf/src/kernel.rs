@@ -80,6 +80,7 @@ pub(crate) fn level() -> Level {
     let detected = if std::is_x86_feature_detected!("avx512f")
         && std::is_x86_feature_detected!("avx512dq")
         && std::is_x86_feature_detected!("avx512vl")
+        && std::is_x86_feature_detected!("fma")
     {
         Level::Wide
     } else if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
@@ -121,7 +122,7 @@ macro_rules! vectorised {
                     body ::<$($($($t,)*)? $($c,)*)? true, false> ($($arg),*)
                 }
                 match $crate::kernel::level() {
-                    // SAFETY: `level` found the features (fma comes with avx512f).
+                    // SAFETY: `level` found every one of the features.
                     $crate::kernel::Level::Wide => return unsafe { wide $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
                     // SAFETY: as above.
                     $crate::kernel::Level::Middle => return unsafe { middle $(::<$($($t,)*)? $($c),*>)? ($($arg),*) },
@@ -155,6 +156,34 @@ pub(crate) mod tests {
 
     thread_local! {
         pub static LIMIT: Cell<Level> = const { Cell::new(Level::Wide) };
+    }
+
+    /// The names of `pattern`, each up to the next quote.
+    fn features<'a>(source: &'a str, pattern: &str) -> Vec<&'a str> {
+        let found = source.split(pattern).skip(1).filter_map(|rest| rest.split('"').next());
+        found.flat_map(|names| names.split(',')).collect()
+    }
+
+    /// A hypervisor may hide any feature by itself.
+    #[test]
+    fn every_feature_that_is_used_is_looked_for() {
+        let kernel = include_str!("kernel.rs").split("#[cfg(test)]\npub(crate) mod tests").next();
+        for source in [kernel.unwrap_or_default(), include_str!("update/nnls.rs")] {
+            let enabled = source.split("#[target_feature(").skip(1);
+            let enabled: Vec<Vec<&str>> = enabled
+                .map(|rest| features(rest.split(')').next().unwrap_or_default(), "enable = \""))
+                .collect();
+            let tests = source.split("if std::is_x86_feature_detected!(\"").skip(1);
+            let tests: Vec<Vec<&str>> = tests
+                .map(|rest| {
+                    let condition = rest.split('{').next().unwrap_or_default();
+                    let more = features(condition, "is_x86_feature_detected!(\"");
+                    condition.split('"').next().into_iter().chain(more).collect()
+                })
+                .collect();
+            assert_eq!(enabled.len(), 2, "a wide and a middle body");
+            assert_eq!(enabled, tests);
+        }
     }
 
     /// Runs `check` with each body that this machine can run; on this thread only.

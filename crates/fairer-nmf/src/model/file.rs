@@ -14,7 +14,11 @@ use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::TryLockError;
+use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Version of the format; a reader refuses newer ones.
 const VERSION: u32 = 3;
@@ -52,14 +56,46 @@ pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
         to_bytes(model).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })?;
     // A neighbour that is renamed: the old file stays whole until the new one is.
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
+    remove_left_behind(path, &name);
+    static SAVED: AtomicU64 = AtomicU64::new(0);
+    let count = SAVED.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}.{count}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let written = std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|source| {
+    let write = || {
+        let mut file = std::fs::File::create(&part)?;
+        // Held until the file has its name; where files cannot be locked, nobody tidies up. Who is
+        // quicker to lock it takes it for left behind.
+        while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !part.exists() {
+            file = std::fs::File::create(&part)?;
+        }
+        file.write_all(&content)?;
+        std::fs::rename(&part, path)
+    };
+    write().map_err(|source| {
         // The error that matters is the first one; a left-over part is best effort.
         let _ = std::fs::remove_file(&part);
         Error::Io { path: path.to_owned(), source }
     })
+}
+
+/// Removes what processes that were killed have left of this file: parts that nobody holds a lock on.
+fn remove_left_behind(path: &Path, name: &OsStr) {
+    let Some(name) = name.to_str() else { return };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
+    for entry in entries.into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let part = |found: &str| {
+            let number = found.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".part")?;
+            Some(number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        };
+        if found.to_str().and_then(part) == Some(true)
+            && let Ok(file) = std::fs::File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
@@ -135,19 +171,22 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         true => Some(numbers(&tensors, "scale")?.1),
         false => None,
     };
+    if let Some(what) = out_of_range(&components, &history, scale.as_deref()) {
+        return Err(format!(
+            "{what}, which no fit leaves: the file is damaged, fit the model again"
+        ));
+    }
     let names_fit = header.feature_names.as_ref().is_none_or(|n| n.len() == features);
-    let numbers_fit = components.iter().all(|v| v.is_finite() && *v >= 0.0);
     if groups == 0
         || rank == 0
         || rank != header.parameters.rank
         || !history.len().is_multiple_of(groups)
         || !names_fit
-        || !numbers_fit
         || scale.as_ref().is_some_and(|s| s.len() != features)
     {
         return Err("the parts of the file contradict each other: save the model again".to_owned());
     }
-    Ok(Model {
+    let model = Model {
         components,
         groups: header.groups,
         overlap_error: header.overlap_error,
@@ -160,7 +199,35 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         feature_names: header.feature_names,
         preparation: header.preparation,
         warnings: header.warnings,
-    })
+    };
+    match model.check_finite() {
+        Ok(()) => Ok(model),
+        Err(_) => Err("its numbers are not finite: fit the model again".to_owned()),
+    }
+}
+
+/// What in the numbers cannot come from a fit. Data whose squares are numbers leave a dictionary
+/// inside these limits; single entries of it may vanish.
+fn out_of_range(
+    components: &Array2<f64>,
+    history: &[f64],
+    scale: Option<&[f64]>,
+) -> Option<String> {
+    const SMALLEST: f64 = 1e-154;
+    const LARGEST: f64 = 1e154;
+    let entry = |v: f64| (0.0..=LARGEST).contains(&v);
+    if let Some(bad) = components.iter().find(|v| !entry(**v)) {
+        return Some(format!("components hold {bad}"));
+    }
+    let largest = components.iter().copied().fold(0.0, f64::max);
+    if largest > 0.0 && largest < SMALLEST {
+        return Some(format!("no entry of the components is larger than {largest}"));
+    }
+    let factor = |s: f64| (SMALLEST..=LARGEST).contains(&s);
+    if let Some(bad) = scale.unwrap_or_default().iter().find(|s| !factor(**s)) {
+        return Some(format!("a feature is scaled by {bad}"));
+    }
+    history.iter().find(|loss| !loss.is_finite()).map(|loss| format!("a loss is {loss}"))
 }
 
 fn bytes<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<u8> {

@@ -43,6 +43,9 @@ pub enum Warning {
         group: String,
         /// Its number of rows.
         rows: usize,
+        /// How many other groups are such; this is the smallest.
+        #[serde(default)]
+        others: usize,
     },
     /// There is only one group: the fit is standard NMF.
     OneGroup,
@@ -91,8 +94,10 @@ impl Warning {
     pub(crate) fn of(groups: &[GroupFit], parameters: &Parameters, status: Status) -> Vec<Self> {
         let rank = parameters.rank;
         let mut warnings = Vec::new();
-        for g in groups.iter().filter(|g| g.rows <= rank && !g.outside) {
-            warnings.push(Self::RankAboveGroup { rank, group: g.name.clone(), rows: g.rows });
+        let small = || groups.iter().filter(|g| g.rows <= rank && !g.outside);
+        if let Some(g) = small().min_by_key(|g| g.rows) {
+            let (group, rows, others) = (g.name.clone(), g.rows, small().count() - 1);
+            warnings.push(Self::RankAboveGroup { rank, group, rows, others });
         }
         if groups.len() == 1 {
             warnings.push(Self::OneGroup);
@@ -162,10 +167,15 @@ impl std::fmt::Display for Warning {
                     "rank {rank} is larger than the matrix allows ({limit}): some topics are superfluous"
                 )
             }
-            Self::RankAboveGroup { rank, group, rows } => write!(
+            Self::RankAboveGroup { rank, group, rows, others: 0 } => write!(
                 f,
                 "group '{group}' has {rows} {} and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error",
                 if *rows == 1 { "row" } else { "rows" }
+            ),
+            Self::RankAboveGroup { rank, group, rows, others } => write!(
+                f,
+                "{} groups have no more rows than the rank {rank}, '{group}' has {rows}: their baselines are zero by construction, so their losses are their whole errors",
+                others + 1
             ),
             Self::GroupsOutside { rank, groups } => write!(
                 f,

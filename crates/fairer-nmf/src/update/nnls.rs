@@ -60,8 +60,8 @@ pub fn solve(g: &[f64], c: &[f64], f: &mut [f64], r: usize, scratch: &mut Scratc
     scratch.prepare(g, r);
     #[cfg(target_arch = "x86_64")]
     {
-        if std::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has avx512f, checked on the line above.
+        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has avx512f and fma, checked on the line above.
             return unsafe { pivot_avx512(problem, f, scratch) };
         }
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
@@ -73,7 +73,7 @@ pub fn solve(g: &[f64], c: &[f64], f: &mut [f64], r: usize, scratch: &mut Scratc
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,fma")]
 fn pivot_avx512(problem: Problem, f: &mut [f64], scratch: &mut Scratch) -> NnlsReport {
     pivot::<4, true>(problem, f, scratch)
 }
