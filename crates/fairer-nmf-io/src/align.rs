@@ -80,8 +80,9 @@ mod tests {
         let from = [Some(1), None, Some(0)];
         let expected = array![[2.0, 0.0, 1.0], [4.0, 0.0, 3.0]];
         assert_eq!(picked(x.view(), &from), expected);
-        let sparse =
-            SparseMatrix::from_entries(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0), (1, 1, 4.0)]);
+        let room = crate::room::Room::new("t", 100, crate::InputLimit::default());
+        let entries = [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0), (1, 1, 4.0)];
+        let sparse = SparseMatrix::from_entries(room, 2, 2, &entries).expect("small");
         let moved = renumbered(&sparse, &from);
         assert_eq!(moved.row(0), (&[0, 2][..], &[2.0, 1.0][..]));
         assert_eq!(moved.cols, 3);

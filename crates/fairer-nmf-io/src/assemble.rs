@@ -63,7 +63,10 @@ pub(crate) fn dense<T: Number>(
         features.extend(values.iter().map(|value| format!("{}={value}", one_hot.name)));
         categories.push(values);
     }
-    let mut wide = Array2::from_elem((part.rows, features.len()), T::default());
+    let (rows, columns) = (part.rows, features.len());
+    let what = format!("has {rows} rows and, with --one-hot, {columns} columns");
+    let zeros = plan.room().zeros(what, rows, columns)?;
+    let mut wide = Array2::from_shape_vec((rows, columns), zeros).expect("rows × columns zeros");
     wide.slice_mut(ndarray::s![.., ..plan.numbers]).assign(&array);
     for ((first, values), one_hot) in first.iter().zip(&categories).zip(&plan.one_hot) {
         let place: BTreeMap<&String, usize> = values.iter().zip(0..).collect();

@@ -4,7 +4,11 @@ use std::collections::HashSet;
 
 use ndarray::Array2;
 
-use crate::{Dataset, DenseView, Failure, Matrix, Precision, ReadOptions, align};
+use crate::npy::declares;
+use crate::room::Room;
+use crate::{
+    Dataset, DenseView, Failure, InputError, InputLimit, Matrix, Precision, ReadOptions, align,
+};
 
 /// A negative entry that is smaller than this part of the largest may come from rounding.
 const ROUNDING: f64 = 1e-6;
@@ -25,20 +29,24 @@ impl Components {
     ///
     /// # Errors
     /// If it cannot be read, or holds entries that no dictionary has.
-    pub fn read(path: &str) -> Result<Self, Failure> {
+    pub fn read(path: &str, limit: InputLimit) -> Result<Self, Failure> {
         let options = ReadOptions {
             precision: Precision::F64,
             unnamed_index: true,
+            limit,
             ..ReadOptions::default()
         };
-        let dataset = crate::read(path, &options)?;
+        let dataset = crate::read(path, &options).map_err(InputError::of_all_rows)?;
         let matrix = match &dataset.matrix {
             Matrix::Dense(dense) => match dense.view() {
                 DenseView::F64(view) => view.to_owned(),
                 DenseView::F32(view) => view.mapv(f64::from),
             },
             Matrix::Sparse(sparse) => {
-                let mut full = Array2::zeros((sparse.rows, sparse.cols));
+                let stored = std::fs::metadata(path).map_or(0, |about| about.len() as usize);
+                let (shape, room) = ((sparse.rows, sparse.cols), Room::new(path, stored, limit));
+                let zeros = room.zeros(declares(shape), shape.0, shape.1)?;
+                let mut full = Array2::from_shape_vec(shape, zeros).expect("as many zeros");
                 for row in 0..sparse.rows {
                     let (columns, values) = sparse.row(row);
                     columns.iter().zip(values).for_each(|(&j, &v)| full[[row, j as usize]] = v);

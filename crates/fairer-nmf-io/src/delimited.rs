@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
+use super::room::Room;
 use super::source::check_encoding;
 use super::table::{Number, Part, Sink, Table};
 use super::text;
@@ -20,28 +21,30 @@ const CHUNK_BYTES: usize = 1 << 21;
 
 /// Parses a table with a header; `planner` turns the column names into roles.
 pub(crate) fn parse<T: Number>(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     delimiter: Option<u8>,
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
-    parse_in_chunks(path, bytes, delimiter, planner, CHUNK_BYTES)
+    parse_in_chunks(room, bytes, delimiter, planner, CHUNK_BYTES)
 }
 
 fn parse_in_chunks<T: Number>(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     delimiter: Option<u8>,
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
     chunk_bytes: usize,
 ) -> Result<Table<T>, InputError> {
+    let path = room.path;
     check_encoding(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = Header::read(path, bytes, delimiter)?;
     let mut plan = planner(header.names.clone())?;
+    plan.most = room.most();
     plan.notes.extend(header.notes.iter().cloned());
     settled(plan, header.delimiter == b';', |plan| {
-        Ok(fill(plan, &bytes[header.end..], &header, chunk_bytes))
+        fill(plan, &bytes[header.end..], &header, chunk_bytes)
     })
 }
 
@@ -51,16 +54,23 @@ fn fill<T: Number>(
     body: &[u8],
     header: &Header,
     chunk_bytes: usize,
-) -> (Vec<T>, Part) {
+) -> Result<(Vec<T>, Part), InputError> {
     let chunks = split(body, chunk_bytes);
     let lines: Vec<usize> = chunks.par_iter().map(|chunk| count_lines(chunk)).collect();
     let looking = plan.reading == Reading::Looking;
     let width = if looking { 0 } else { plan.numbers };
-    let mut numbers = vec![T::default(); lines.iter().sum::<usize>() * width];
+    let columns = plan.names.len();
+    // A row has a byte a column, but for the last; blank lines have none, and the first line that is
+    // too short ends its chunk.
+    let most = |(chunk, lines): (&&[u8], &usize)| (chunk.len() / columns + 1).min(*lines);
+    let most: Vec<usize> = chunks.iter().zip(&lines).map(most).collect();
+    let rows = most.iter().sum();
+    let what = format!("has {columns} columns and up to {rows} rows");
+    let mut numbers = plan.room().zeros(what, rows, width)?;
     let mut rest = &mut numbers[..];
     let mut jobs = Vec::with_capacity(chunks.len());
-    for (chunk, lines) in chunks.iter().zip(&lines) {
-        let (out, later) = rest.split_at_mut(lines * width);
+    for (chunk, rows) in chunks.iter().zip(&most) {
+        let (out, later) = rest.split_at_mut(rows * width);
         rest = later;
         jobs.push((chunk, out));
     }
@@ -83,16 +93,16 @@ fn fill<T: Number>(
     // Close the gaps that blank lines, quoted line ends and left-out rows have made.
     let mut whole = Sink::new(plan, &mut numbers[..0]).finish();
     let (mut line, mut start) = (header.lines + 1, 0);
-    for (part, lines) in parts.into_iter().zip(lines) {
+    for ((part, lines), most) in parts.into_iter().zip(lines).zip(most) {
         let (filled, end) = (whole.rows, start + part.rows);
         if filled != start {
             numbers.copy_within(start * width..end * width, filled * width);
         }
         whole.append(part, line);
-        start += lines;
+        start += most;
         line += lines as u64;
     }
-    (numbers, whole)
+    Ok((numbers, whole))
 }
 
 struct Header {
@@ -326,7 +336,8 @@ mod tests {
 
     fn rows(text: &str, options: &ReadOptions, chunk_bytes: usize) -> Result<String, InputError> {
         let planner = |names| Plan::new("t.csv", names, options);
-        let table = parse_in_chunks::<f64>("t.csv", text.as_bytes(), None, &planner, chunk_bytes)?;
+        let room = Room::new("t.csv", text.len(), crate::InputLimit::default());
+        let table = parse_in_chunks::<f64>(room, text.as_bytes(), None, &planner, chunk_bytes)?;
         let data = table.into_dataset(None, true)?;
         let last = data.describe_cell(data.matrix.shape().0 - 1, 0);
         Ok(format!("{:?} {:?} {last}", data.matrix, data.labels))

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::columns::typed;
+use super::room::{Size, as_typed};
 
 /// Why an input could not be read. Each message is one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,28 @@ pub enum InputError {
     /// The file ends too early or does not hold what its format promises.
     #[error("{path} is damaged: {what}; make or download it again")]
     Damaged { path: String, what: String },
+    /// The file was cut, grew or was written over while it was read.
+    #[error("{path} changed while it was read: run again once it is complete")]
+    Changed { path: String },
+    /// What the file declares, or unpacks to, is out of proportion.
+    #[error(
+        "{path} {what}{} the limit of {} for this file: if the file is right, raise it with `--input-limit {}`",
+        bytes.map_or(" to more than".to_owned(), |b| format!(", which takes {} of memory, more than", Size(b))),
+        Size(*limit), as_typed(bytes.unwrap_or(limit.saturating_add(1)))
+    )]
+    TooLarge {
+        path: String,
+        what: String,
+        /// How much it would take, where that is known.
+        bytes: Option<u64>,
+        limit: u64,
+    },
+    /// The system has no memory for it.
+    #[error(
+        "{path} does not fit into the memory that is left ({} more were asked for): use a part of it, --precision f32, or a machine with more",
+        Size(*bytes)
+    )]
+    NoMemory { path: String, bytes: u64 },
     /// The name of the file does not tell its format.
     #[error(
         "{path} has no ending that tells its format: expected .csv, .tsv, .jsonl (each also .gz or .zst), .xlsx, .ods, .npy, .npz, .mtx[.gz], .parquet, or a folder of documents"
@@ -78,6 +101,18 @@ pub enum InputError {
         if *count > cells.len() { ", …" } else { "" }, plural(*count, "it", "them")
     )]
     MissingCells {
+        path: String,
+        count: usize,
+        /// The first few, in file order.
+        cells: Vec<CellPlace>,
+    },
+    /// The same where rows cannot be left out.
+    #[error(
+        "{path} has {count} missing {}: {}{}; fill {} in",
+        plural(*count, "cell", "cells"), Cells(cells),
+        if *count > cells.len() { ", …" } else { "" }, plural(*count, "it", "them")
+    )]
+    Incomplete {
         path: String,
         count: usize,
         /// The first few, in file order.
@@ -164,6 +199,14 @@ impl InputError {
         InputError::Damaged { path: path.into(), what: what.to_string() }
     }
 
+    /// The same for a file whose rows are not those of the data: none of them can be left out.
+    pub(crate) fn of_all_rows(self) -> Self {
+        match self {
+            Self::MissingCells { path, count, cells } => Self::Incomplete { path, count, cells },
+            other => other,
+        }
+    }
+
     pub(crate) fn no_such_column(
         path: &str,
         column: &str,
@@ -183,8 +226,10 @@ impl InputError {
 /// The name nearest to `name`, if it is near enough to be a slip of the finger.
 pub fn closest(name: &str, names: &[String]) -> Option<String> {
     let wanted = name.to_lowercase();
-    names
-        .iter()
+    // Comparing takes the product of both lengths, in time and in memory.
+    const LONGEST: usize = 200;
+    let near = names.iter().filter(|candidate| candidate.len() <= LONGEST);
+    near.filter(|_| name.len() <= LONGEST)
         .map(|candidate| {
             let lower = candidate.to_lowercase();
             (strsim::damerau_levenshtein(&wanted, &lower), candidate)

@@ -37,7 +37,11 @@ impl Failure {
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
-        Self::wrong(error)
+        match error {
+            // A good file on a machine that is too small for it.
+            InputError::NoMemory { .. } => Self::failed(error),
+            error => Self::wrong(error),
+        }
     }
 }
 

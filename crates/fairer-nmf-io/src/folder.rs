@@ -28,6 +28,13 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
                     fix: format!("the folders in {path} are the groups and hold files only"),
                 });
             }
+            if !file.is_file() {
+                return Err(InputError::Unsupported {
+                    path: shown,
+                    what: "no text: it is a pipe, a device or a broken link".into(),
+                    fix: format!("the folders in {path} hold files only"),
+                });
+            }
             let bytes = fs::read(&file).map_err(|e| InputError::io(&shown, e))?;
             documents.push(text::utf8(&bytes).unwrap_or_else(|| {
                 latin1 += 1;

@@ -9,6 +9,7 @@ use super::options::{Format, ReadOptions, split_member};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::plan::Plan;
+use super::room::{InputLimit, Room};
 use super::source::Source;
 use super::table::Number;
 use super::{delimited, delimiter_of, jsonl, read, tenx};
@@ -23,13 +24,14 @@ pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => {
             let planner = |names| Plan::look(path, names, options);
-            Ok(parquet::parse::<f64>(path, &planner)?.into_look())
+            Ok(parquet::parse::<f64>(path, options.limit, &planner)?.into_look())
         }
         #[cfg(not(feature = "parquet"))]
         Some(Format::Parquet) => Err(super::parquet_is_off(path)),
         Some(Format::Excel) => look_at_sheet(path, options),
         Some(format @ (Format::Csv | Format::Tsv | Format::JsonLines)) => {
-            look_at(path, &Source::open(path)?, format, options)
+            let source = Source::open(path, options.limit)?;
+            look_at(source.room(path), &source, format, options)
         }
         _ => Err(InputError::Unsupported {
             path: path.into(),
@@ -41,15 +43,15 @@ pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
 
 /// The same for bytes that were read.
 pub(crate) fn look_at(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     format: Format,
     options: &ReadOptions,
 ) -> Result<Look, InputError> {
-    let planner = |names| Plan::look(path, names, options);
+    let planner = |names| Plan::look(room.path, names, options);
     let table = match format {
-        Format::JsonLines => jsonl::parse::<f64>(path, bytes, &planner)?,
-        _ => delimited::parse::<f64>(path, bytes, delimiter_of(format, options), &planner)?,
+        Format::JsonLines => jsonl::parse::<f64>(room, bytes, &planner)?,
+        _ => delimited::parse::<f64>(room, bytes, delimiter_of(format, options), &planner)?,
     };
     Ok(table.into_look())
 }
@@ -66,7 +68,7 @@ pub(crate) fn turn(dataset: &mut Dataset) -> Result<(), InputError> {
         let why = "only a matrix has samples in rows or in columns";
         return Err(InputError::OptionDoesNotApply { option: "--transpose", path, why });
     }
-    *dataset = Dataset::from_matrix(&path, dataset.matrix.transposed());
+    *dataset = Dataset::from_matrix(&path, dataset.matrix.transposed()?);
     Ok(())
 }
 
@@ -85,7 +87,7 @@ pub(crate) fn read_triple(
     };
     let mut dataset = read(&triple.matrix, &inside)?;
     if let Some(path) = &triple.barcodes {
-        let barcodes = tenx::names(path)?;
+        let barcodes = tenx::names(path, options.limit)?;
         if barcodes.len() == dataset.records() {
             dataset.ids = Some(("barcode".to_owned(), barcodes));
         }
@@ -110,7 +112,7 @@ pub(crate) fn read_sheet<T: Number>(
     options: &ReadOptions,
 ) -> Result<Dataset, InputError> {
     let (file, sheet) = split_member(path);
-    let source = Source::open(&file)?;
+    let source = Source::open(&file, options.limit)?;
     let planner = |names| Plan::new(path, names, options);
     let table = excel::parse::<T>(path, &source, sheet.as_deref(), &planner);
     let look = || look(path, options).ok();
@@ -126,7 +128,7 @@ pub(crate) fn read_sheet<T: Number>(path: &str, _: &ReadOptions) -> Result<Datas
 fn look_at_sheet(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
     let (file, sheet) = split_member(path);
     let planner = |names| Plan::look(path, names, options);
-    let source = Source::open(&file)?;
+    let source = Source::open(&file, options.limit)?;
     Ok(excel::parse::<f64>(path, &source, sheet.as_deref(), &planner)?.into_look())
 }
 
@@ -140,7 +142,11 @@ fn excel_is_off(path: &str) -> InputError {
     InputError::FeatureOff { path: path.into(), format: "a spreadsheet", feature: "excel" }
 }
 
-pub(crate) fn name_features(dataset: &mut Dataset, path: &str) -> Result<(), InputError> {
+pub(crate) fn name_features(
+    dataset: &mut Dataset,
+    path: &str,
+    limit: InputLimit,
+) -> Result<(), InputError> {
     if !is_matrix(dataset) {
         return Err(InputError::OptionDoesNotApply {
             option: "--feature-names",
@@ -148,7 +154,7 @@ pub(crate) fn name_features(dataset: &mut Dataset, path: &str) -> Result<(), Inp
             why: "its columns have names of their own",
         });
     }
-    let names = tenx::names(path)?;
+    let names = tenx::names(path, limit)?;
     let (found, expected) = (names.len(), dataset.features.len());
     if found != expected {
         return Err(InputError::WrongCount {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
+use super::room::Room;
 use super::source::check_encoding;
 use super::table::{Number, Sink, Table};
 
@@ -18,10 +19,11 @@ use super::table::{Number, Sink, Table};
 ///
 /// A key that a line does not have is a missing cell, as is `null`.
 pub(crate) fn parse<T: Number>(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
+    let path = room.path;
     check_encoding(path, bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let objects = || {
@@ -30,7 +32,7 @@ pub(crate) fn parse<T: Number>(
     };
     let mut names = Vec::new();
     let mut column = HashMap::new();
-    let mut records = 0;
+    let mut records = 0_usize;
     for (line, object) in objects() {
         for (key, _) in parse_line::<Entries<IgnoredAny>>(path, line, object)?.0 {
             if !column.contains_key(&key) {
@@ -47,9 +49,14 @@ pub(crate) fn parse<T: Number>(
         });
     }
 
-    settled(planner(names)?, false, |plan| {
+    let mut plan = planner(names)?;
+    plan.most = room.most();
+    // Of every line a look at every key.
+    let what = format!("has {records} lines and {} different keys", plan.names.len());
+    room.check(&what, records.saturating_mul(plan.names.len()), size_of::<T>())?;
+    settled(plan, false, |plan| {
         let looking = plan.reading == Reading::Looking;
-        let mut numbers = vec![T::default(); if looking { 0 } else { records * plan.numbers }];
+        let mut numbers = room.zeros(&what, if looking { 0 } else { records }, plan.numbers)?;
         let mut sink = Sink::new(plan, &mut numbers);
         let mut row = vec![Value::Null; plan.names.len()];
         for (line, object) in objects() {

@@ -9,6 +9,7 @@ use super::dataset::Dataset;
 use super::error::InputError;
 use super::options::{Format, GroupsSource};
 use super::plan::Plan;
+use super::room::InputLimit;
 use super::source::{Source, check_encoding};
 use super::{delimited, jsonl, npy, npz, text};
 
@@ -16,26 +17,39 @@ use super::{delimited, jsonl, npy, npz, text};
 ///
 /// # Errors
 /// If the file cannot be read or does not hold such a column.
-pub fn read(source: &GroupsSource, option: &'static str) -> Result<Vec<String>, InputError> {
+pub fn read(
+    source: &GroupsSource,
+    option: &'static str,
+    limit: InputLimit,
+) -> Result<Vec<String>, InputError> {
+    read_any(source, option, limit).map_err(InputError::of_all_rows)
+}
+
+fn read_any(
+    source: &GroupsSource,
+    option: &'static str,
+    limit: InputLimit,
+) -> Result<Vec<String>, InputError> {
     let GroupsSource { path, column } = source;
     let format = Format::of(path);
     let column = column.as_deref();
     if format == Some(Format::Parquet) {
-        return parquet_column(path, column, option);
+        return parquet_column(path, column, option, limit);
     }
-    let bytes = Source::open(path)?;
+    let bytes = Source::open(path, limit)?;
+    let room = bytes.room(path);
     let planner = |column: &str| {
         let column = column.to_string();
         move |names| Plan::one_column(path, names, &column, option)
     };
     match (format, column) {
         (Some(Format::Npy), None) => npy::labels(path, &bytes),
-        (Some(Format::Npz), member) => npz::labels(path, &bytes, member),
+        (Some(Format::Npz), member) => npz::labels(room, &bytes, member),
         (Some(Format::Csv | Format::Tsv), Some(column)) => {
-            Ok(delimited::parse::<f64>(path, &bytes, None, &planner(column))?.into_words())
+            Ok(delimited::parse::<f64>(room, &bytes, None, &planner(column))?.into_words())
         }
         (Some(Format::JsonLines), Some(column)) => {
-            Ok(jsonl::parse::<f64>(path, &bytes, &planner(column))?.into_words())
+            Ok(jsonl::parse::<f64>(room, &bytes, &planner(column))?.into_words())
         }
         (Some(Format::JsonLines), None) => Err(which_column(path, option)),
         (Some(Format::Csv | Format::Tsv), None) => {
@@ -62,9 +76,13 @@ pub(crate) fn is_file(name: &str) -> bool {
 }
 
 /// The weights of the rows of a data set from a file with one of every record.
-pub(crate) fn weights(name: &str, dataset: &Dataset) -> Result<Vec<f64>, InputError> {
+pub(crate) fn weights(
+    name: &str,
+    dataset: &Dataset,
+    limit: InputLimit,
+) -> Result<Vec<f64>, InputError> {
     let Ok(source) = name.parse::<GroupsSource>();
-    let texts = read(&source, "--weights")?;
+    let texts = read(&source, "--weights", limit)?;
     let (found, expected) = (texts.len(), dataset.records());
     if found != expected {
         return Err(InputError::WrongCount {
@@ -102,7 +120,7 @@ pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputErro
 pub fn codes(source: &GroupsSource, option: &'static str) -> Result<GroupCodes, InputError> {
     let path = &source.path;
     if source.column.is_some() || !path.to_lowercase().ends_with(".txt") {
-        return Ok(GroupCodes::from_labels(read(source, option)?));
+        return Ok(GroupCodes::from_labels(read(source, option, InputLimit::default())?));
     }
     let file = File::open(path).map_err(|e| InputError::io(path, e))?;
     let mut lines = BufReader::new(file).split(b'\n').enumerate();
@@ -152,10 +170,11 @@ fn parquet_column(
     path: &str,
     column: Option<&str>,
     option: &'static str,
+    limit: InputLimit,
 ) -> Result<Vec<String>, InputError> {
     let column = column.ok_or_else(|| which_column(path, option))?;
     let planner = |names| Plan::one_column(path, names, column, option);
-    Ok(super::parquet::parse::<f64>(path, &planner)?.into_words())
+    Ok(super::parquet::parse::<f64>(path, limit, &planner)?.into_words())
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -163,6 +182,7 @@ fn parquet_column(
     path: &str,
     _column: Option<&str>,
     _option: &'static str,
+    _limit: InputLimit,
 ) -> Result<Vec<String>, InputError> {
     Err(super::parquet_is_off(path))
 }

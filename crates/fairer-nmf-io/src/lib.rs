@@ -29,6 +29,7 @@ mod look;
 mod matrix;
 mod missing;
 mod mtx;
+mod neighbour;
 mod npy;
 mod npz;
 mod options;
@@ -39,6 +40,7 @@ mod places;
 mod plan;
 mod profile;
 mod recipe;
+mod room;
 mod shards;
 mod source;
 mod table;
@@ -59,18 +61,21 @@ pub use loaded::{
     AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes, merge_small,
 };
 pub use look::{Column, Kind, Look, Proposal};
-pub use matrix::{DenseMatrix, DenseView, MappedNpy, Matrix, SparseMatrix};
+pub use matrix::{DenseMatrix, DenseView, Matrix, SparseMatrix};
+pub use neighbour::in_folder as temporary_in;
 pub use options::{
     Bins, Cuts, Format, GroupsSource, Missing, Precision, ReadOptions, Unseen, split_member,
 };
 pub use output::{Output, check_distinct, print_bytes, remove_unfinished};
 pub use recipe::{Preparation, TableRecipe, keep as keep_recipe, kept as kept_recipe};
+pub use room::{InputLimit, memory_can_be_refused};
 pub use shards::{AnyShards, Shards, is_shard_folder, open_shards};
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 pub use written::Decimal;
 
 use forms::{h5ad, is_matrix, look_at, name_features, read_sheet, read_triple, turn};
 use plan::Plan;
+use room::Room;
 use source::Source;
 use table::Number;
 
@@ -118,8 +123,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     let format = options.format.or_else(|| Format::of(&file));
     let mut dataset = if format == Some(Format::Npz) {
         matrix_only(path, options)?;
-        let source = Source::open(&file)?;
-        let matrix = npz::read(&file, &source, member.as_deref(), options.precision)?;
+        let source = Source::open(&file, options.limit)?;
+        let room = source.room(&file);
+        let matrix = npz::read(room, &source, member.as_deref(), options.precision)?;
         Dataset::from_matrix(path, matrix)
     } else if options.precision == Precision::F32 {
         read_format::<f32>(path, format, options)?
@@ -133,10 +139,10 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         missing::drop_rows(&mut dataset)?;
     }
     if let Some(names) = &options.feature_names {
-        name_features(&mut dataset, names)?;
+        name_features(&mut dataset, names, options.limit)?;
     }
     if let Some(groups) = &options.groups {
-        let labels = labels::read(groups, "--groups")?;
+        let labels = labels::read(groups, "--groups", options.limit)?;
         let (found, expected) = (labels.len(), dataset.records());
         if found != expected {
             return Err(InputError::WrongCount {
@@ -155,7 +161,7 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         dataset.labels = Some(kept.into_iter().map(|record| labels[record].clone()).collect());
     }
     if let Some(weights) = options.weights.as_ref().filter(|_| dataset.weights.is_none()) {
-        dataset.weights = Some(labels::weights(weights, &dataset)?);
+        dataset.weights = Some(labels::weights(weights, &dataset, options.limit)?);
     }
     categories::settle(&mut dataset, options.merge_spellings);
     Ok(dataset)
@@ -174,7 +180,8 @@ fn delimiter_of(format: Format, options: &ReadOptions) -> Option<u8> {
 /// As [`read`].
 pub fn read_csv(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset, InputError> {
     let planner = |names| Plan::new(name, names, options);
-    let table = delimited::parse::<f64>(name, bytes, options.delimiter, &planner)?;
+    let room = Room::new(name, bytes.len(), options.limit);
+    let table = delimited::parse::<f64>(room, bytes, options.delimiter, &planner)?;
     let mut dataset = table.into_dataset(None, true)?;
     categories::settle(&mut dataset, options.merge_spellings);
     Ok(dataset)
@@ -211,7 +218,6 @@ fn read_format<T: Number>(
     options: &ReadOptions,
 ) -> Result<Dataset, InputError> {
     let shown = if path == "-" { "standard input" } else { path };
-    let planner = |names| Plan::new(shown, names, options);
     let text = options.text.as_ref();
     match format {
         Some(Format::Folder) => {
@@ -220,48 +226,91 @@ fn read_format<T: Number>(
         }
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => {
-            return parquet::parse::<T>(path, &planner)?.into_dataset(text, false);
+            let planner = |names| Plan::new(shown, names, options);
+            return parquet::parse::<T>(path, options.limit, &planner)?.into_dataset(text, false);
         }
         #[cfg(not(feature = "parquet"))]
         Some(Format::Parquet) => return Err(parquet_is_off(path)),
         Some(Format::Excel) => return read_sheet::<T>(path, options),
+        Some(Format::Npy) => {
+            matrix_only(path, options)?;
+            let matrix = npy::read(path, options.precision, options.limit)?;
+            return Ok(Dataset::from_matrix(shown, Matrix::Dense(matrix)));
+        }
         _ => {}
     }
     if path.to_lowercase().ends_with(".h5ad") {
         return Err(h5ad(path));
     }
-    let source = Source::open(path)?;
+    let source = Source::open(path, options.limit)?;
     let format = match format {
         Some(format) => format,
         None if path == "-" => likely_format(&source),
         None => return Err(InputError::UnknownFormat { path: path.into() }),
     };
-    let advised = |error: InputError| {
-        error.advised(|| look_at(shown, &source, format, options).ok(), options)
+    parse::<T>(source.room(shown), &source, format, options)
+}
+
+/// Reads what is in memory, packed or not, as if it were the file `name`: every format but Parquet,
+/// spreadsheets and folders of documents.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Dataset, InputError> {
+    let unpacked = source::unpacked(name, bytes, options.limit)?;
+    let room = Room::new(name, bytes.len(), options.limit);
+    let bytes = unpacked.as_deref().unwrap_or(bytes);
+    let mut dataset = match options.precision {
+        Precision::F32 => parse::<f32>(room, bytes, format, options)?,
+        _ => parse::<f64>(room, bytes, format, options)?,
     };
+    if options.transpose {
+        turn(&mut dataset)?;
+    }
+    if options.missing == Missing::DropRows {
+        missing::drop_rows(&mut dataset)?;
+    }
+    categories::settle(&mut dataset, options.merge_spellings);
+    Ok(dataset)
+}
+
+/// Plain bytes of a format as a data set.
+fn parse<T: Number>(
+    room: Room<'_>,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Dataset, InputError> {
+    let (path, text) = (room.path, options.text.as_ref());
+    let planner = |names| Plan::new(path, names, options);
+    let of_matrix = |matrix| Ok(Dataset::from_matrix(path, matrix));
+    let advised =
+        |error: InputError| error.advised(|| look_at(room, bytes, format, options).ok(), options);
     match format {
         Format::JsonLines => {
-            let table = jsonl::parse::<T>(shown, &source, &planner).map_err(advised)?;
+            let table = jsonl::parse::<T>(room, bytes, &planner).map_err(advised)?;
             table.into_dataset(text, true)
         }
         Format::Npy => {
-            matrix_only(shown, options)?;
-            let matrix = npy::read(shown, source, options.precision)?;
-            Ok(Dataset::from_matrix(shown, Matrix::Dense(matrix)))
+            matrix_only(path, options)?;
+            of_matrix(Matrix::Dense(npy::matrix(room, bytes, options.precision)?))
+        }
+        Format::Npz => {
+            matrix_only(path, options)?;
+            of_matrix(npz::read(room, bytes, None, options.precision)?)
         }
         Format::MatrixMarket => {
-            matrix_only(shown, options)?;
-            let matrix = mtx::parse(shown, &source, options.precision)?;
-            Ok(Dataset::from_matrix(shown, matrix))
+            matrix_only(path, options)?;
+            of_matrix(mtx::parse(room, bytes, options.precision)?)
         }
-        Format::Csv
-        | Format::Tsv
-        | Format::Npz
-        | Format::Parquet
-        | Format::Excel
-        | Format::Folder => {
+        Format::Csv | Format::Tsv | Format::Parquet | Format::Excel | Format::Folder => {
             let delimiter = delimiter_of(format, options);
-            let table = delimited::parse::<T>(shown, &source, delimiter, &planner);
+            let table = delimited::parse::<T>(room, bytes, delimiter, &planner);
             table.map_err(advised)?.into_dataset(text, true)
         }
     }

@@ -1,7 +1,10 @@
 //! Plain matrices: what every reader delivers.
 
-use memmap2::Mmap;
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ArrayView2};
+
+use super::error::InputError;
+use super::npy::declares;
+use super::room::{InputLimit, Room};
 
 /// A matrix with one sample per row.
 #[derive(Debug)]
@@ -24,8 +27,8 @@ impl Matrix {
 
 impl Matrix {
     /// Rows for columns.
-    pub(crate) fn transposed(&self) -> Matrix {
-        match self {
+    pub(crate) fn transposed(&self) -> Result<Matrix, InputError> {
+        Ok(match self {
             Matrix::Dense(dense) => Matrix::Dense(match dense.view() {
                 DenseView::F64(view) => {
                     DenseMatrix::F64(view.t().as_standard_layout().into_owned())
@@ -40,9 +43,12 @@ impl Matrix {
                     columns.iter().zip(values).map(move |(&j, &v)| (j as u32, row as u32, v))
                 });
                 let entries: Vec<(u32, u32, f64)> = rows.collect();
-                Matrix::Sparse(SparseMatrix::from_entries(sparse.cols, sparse.rows, &entries))
+                // No more than what was allowed the other way round.
+                let room = Room::new("", 0, InputLimit::bytes(u64::MAX));
+                let turned = SparseMatrix::from_entries(room, sparse.cols, sparse.rows, &entries)?;
+                Matrix::Sparse(turned)
             }
-        }
+        })
     }
 
     /// The sum of squares of every column.
@@ -65,15 +71,13 @@ impl Matrix {
     }
 }
 
-/// A dense matrix, in memory or in a mapped file.
+/// A dense matrix.
 #[derive(Debug)]
 pub enum DenseMatrix {
-    /// 64-bit floats in memory.
+    /// 64-bit floats.
     F64(Array2<f64>),
-    /// 32-bit floats in memory.
+    /// 32-bit floats.
     F32(Array2<f32>),
-    /// A `.npy` file, read where it lies.
-    Mapped(MappedNpy),
 }
 
 /// A borrowed dense matrix of either number type.
@@ -91,7 +95,6 @@ impl DenseMatrix {
         match self {
             DenseMatrix::F64(array) => array.dim(),
             DenseMatrix::F32(array) => array.dim(),
-            DenseMatrix::Mapped(mapped) => (mapped.rows, mapped.cols),
         }
     }
 
@@ -100,56 +103,7 @@ impl DenseMatrix {
         match self {
             DenseMatrix::F64(array) => DenseView::F64(array.view()),
             DenseMatrix::F32(array) => DenseView::F32(array.view()),
-            DenseMatrix::Mapped(mapped) => mapped.view(),
         }
-    }
-}
-
-/// A memory-mapped `.npy` file of little-endian `f32` or `f64`, in C or Fortran order.
-///
-/// The file must not be changed while it is mapped.
-#[derive(Debug)]
-pub struct MappedNpy {
-    map: Mmap,
-    /// Where the numbers begin.
-    offset: usize,
-    rows: usize,
-    cols: usize,
-    fortran: bool,
-    double: bool,
-}
-
-impl MappedNpy {
-    /// Takes a mapped file if its numbers are all there and aligned; else gives the map back.
-    pub(crate) fn new(
-        map: Mmap,
-        offset: usize,
-        (rows, cols): (usize, usize),
-        fortran: bool,
-        double: bool,
-    ) -> Result<MappedNpy, Mmap> {
-        let width = if double { 8 } else { 4 };
-        let end = rows
-            .checked_mul(cols)
-            .and_then(|n| n.checked_mul(width))
-            .and_then(|n| n.checked_add(offset));
-        let aligned = (map.as_ptr() as usize + offset).is_multiple_of(width);
-        if cfg!(target_endian = "big") || !aligned || end.is_none_or(|end| end > map.len()) {
-            return Err(map);
-        }
-        Ok(MappedNpy { map, offset, rows, cols, fortran, double })
-    }
-
-    /// The numbers where they lie in the file.
-    pub fn view(&self) -> DenseView<'_> {
-        if self.double { DenseView::F64(self.typed()) } else { DenseView::F32(self.typed()) }
-    }
-
-    fn typed<T: bytemuck::Pod>(&self) -> ArrayView2<'_, T> {
-        let bytes = self.rows * self.cols * size_of::<T>();
-        let numbers = bytemuck::cast_slice(&self.map[self.offset..self.offset + bytes]);
-        ArrayView2::from_shape((self.rows, self.cols).set_f(self.fortran), numbers)
-            .expect("new() checked that the numbers fill the shape")
     }
 }
 
@@ -172,16 +126,31 @@ impl SparseMatrix {
     /// From entries (row, column, value) in any order; duplicates are added up.
     ///
     /// Every row must be below `rows` and every column below `cols`.
-    pub(crate) fn from_entries(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Self {
-        let mut starts = vec![0; rows + 1];
+    ///
+    /// # Errors
+    /// If there are more rows or columns than the room holds.
+    pub(crate) fn from_entries(
+        room: Room<'_>,
+        rows: usize,
+        cols: usize,
+        entries: &[(u32, u32, f64)],
+    ) -> Result<Self, InputError> {
+        let shape = || declares((rows, cols));
+        // Of every row three starts, of every column a name, whether anything is in it or not.
+        room.check(shape(), rows, 3 * size_of::<usize>())?;
+        room.check(shape(), cols, 2 * size_of::<String>())?;
+        let mut starts: Vec<usize> = room.zeros(shape(), rows + 1, 1)?;
         for &(row, _, _) in entries {
             starts[row as usize + 1] += 1;
         }
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
-        let mut next = starts.clone();
-        let mut sorted = vec![(0, 0.0); entries.len()];
+        let mut next = room.empty(rows + 1)?;
+        next.extend_from_slice(&starts);
+        let mut sorted = room.empty(entries.len())?;
+        sorted.resize(entries.len(), (0, 0.0));
+        drop(room.empty::<(usize, i32, f64)>(rows + entries.len())?);
         for &(row, col, value) in entries {
             sorted[next[row as usize]] = (col, value);
             next[row as usize] += 1;
@@ -193,7 +162,7 @@ impl SparseMatrix {
             entries.sort_by_key(|&(col, _)| col);
             matrix.push_row(entries.iter().copied());
         }
-        matrix
+        Ok(matrix)
     }
 
     /// No rows yet, room for `capacity` entries; fill with `push_row`.
@@ -238,10 +207,15 @@ impl SparseMatrix {
 mod tests {
     use super::*;
 
+    fn made(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> SparseMatrix {
+        let room = Room::new("t", 100, InputLimit::default());
+        SparseMatrix::from_entries(room, rows, cols, entries).expect("small")
+    }
+
     #[test]
     fn duplicates_are_summed_and_columns_sorted() {
         let entries = [(1, 2, 1.0), (0, 1, 5.0), (1, 0, 2.0), (1, 2, 3.0)];
-        let matrix = SparseMatrix::from_entries(3, 3, &entries);
+        let matrix = made(3, 3, &entries);
         assert_eq!(matrix.indptr, [0, 1, 3, 3]);
         assert_eq!(matrix.indices, [1, 0, 2]);
         assert_eq!(matrix.values, [5.0, 2.0, 4.0]);
@@ -250,7 +224,7 @@ mod tests {
 
     #[test]
     fn equal_columns_of_neighbouring_rows_stay_apart() {
-        let matrix = SparseMatrix::from_entries(2, 1, &[(0, 0, 1.0), (1, 0, 2.0)]);
+        let matrix = made(2, 1, &[(0, 0, 1.0), (1, 0, 2.0)]);
         assert_eq!(matrix.values, [1.0, 2.0]);
     }
 }

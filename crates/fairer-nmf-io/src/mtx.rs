@@ -6,7 +6,9 @@ use ndarray::{Array2, ShapeBuilder};
 
 use super::error::InputError;
 use super::matrix::{DenseMatrix, Matrix, SparseMatrix};
+use super::npy::declares;
 use super::options::Precision;
+use super::room::Room;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Symmetry {
@@ -18,13 +20,19 @@ enum Symmetry {
 /// The lines of a file that are neither comments nor blank, with their numbers.
 struct Lines<'a> {
     path: &'a str,
+    room: Room<'a>,
     rest: &'a [u8],
     number: u64,
 }
 
 /// Parses a matrix; one sample per row.
-pub(crate) fn parse(path: &str, bytes: &[u8], precision: Precision) -> Result<Matrix, InputError> {
-    let mut lines = Lines { path, rest: bytes, number: 0 };
+pub(crate) fn parse(
+    room: Room<'_>,
+    bytes: &[u8],
+    precision: Precision,
+) -> Result<Matrix, InputError> {
+    let path = room.path;
+    let mut lines = Lines { path, room, rest: bytes, number: 0 };
     let banner = lines.raw().unwrap_or_default();
     let banner = String::from_utf8_lossy(banner).to_lowercase();
     let words: Vec<&str> = banner.split_whitespace().collect();
@@ -62,7 +70,9 @@ fn coordinate(
 ) -> Result<Matrix, InputError> {
     let [rows, cols, stored] = lines.sizes("rows, columns and entries")?;
     check_shape(lines, rows, cols, symmetry)?;
-    let mut entries = Vec::with_capacity(stored.min(lines.rest.len() / 2));
+    let room = lines.room;
+    // An entry takes four bytes at the least.
+    let mut entries = room.empty(stored.min(lines.rest.len() / 4 + 1))?;
     for _ in 0..stored {
         let line = lines.next().ok_or_else(|| {
             let found = entries.len();
@@ -97,7 +107,7 @@ fn coordinate(
         let above: Vec<_> = below.map(|&(row, col, v)| (col, row, sign * v)).collect();
         entries.extend(above);
     }
-    Ok(Matrix::Sparse(SparseMatrix::from_entries(rows, cols, &entries)))
+    Ok(Matrix::Sparse(SparseMatrix::from_entries(room, rows, cols, &entries)?))
 }
 
 /// Column by column; of a symmetric matrix the part on and below the diagonal.
@@ -108,11 +118,13 @@ fn array(
 ) -> Result<Matrix, InputError> {
     let [rows, cols] = lines.sizes("rows and columns")?;
     check_shape(lines, rows, cols, symmetry)?;
-    if rows.checked_mul(cols).is_none_or(|n| n / 2 > lines.rest.len()) {
+    let least = |n: usize| if symmetry == Symmetry::General { n } else { n / 2 - rows.min(n / 2) };
+    if rows.checked_mul(cols).is_none_or(|n| least(n) > lines.rest.len()) {
         let what = format!("it promises {rows} × {cols} numbers, more than it has room for");
         return Err(InputError::damaged(lines.path, what));
     }
-    let mut dense = Array2::<f64>::zeros((rows, cols).f());
+    let zeros = lines.room.zeros(declares((rows, cols)), rows, cols)?;
+    let mut dense = Array2::<f64>::from_shape_vec((rows, cols).f(), zeros).expect("as many zeros");
     for col in 0..cols {
         let first = match symmetry {
             Symmetry::General => 0,
@@ -216,9 +228,15 @@ impl<'a> Lines<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::InputLimit;
+
+    fn read(text: &str) -> Result<Matrix, InputError> {
+        let room = Room::new("t.mtx", text.len(), InputLimit::default());
+        parse(room, text.as_bytes(), Precision::Stored)
+    }
 
     fn sparse(text: &str) -> SparseMatrix {
-        match parse("t.mtx", text.as_bytes(), Precision::Stored) {
+        match read(text) {
             Ok(Matrix::Sparse(matrix)) => matrix,
             other => panic!("{other:?}"),
         }
@@ -240,17 +258,14 @@ mod tests {
     #[test]
     fn an_array_is_stored_by_columns() {
         let text = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
-        let matrix = parse("t.mtx", text.as_bytes(), Precision::Stored).expect("readable");
+        let matrix = read(text).expect("readable");
         let Matrix::Dense(DenseMatrix::F64(array)) = matrix else { panic!("dense expected") };
         assert_eq!(array, ndarray::array![[1.0, 3.0], [2.0, 4.0]]);
     }
 
     #[test]
     fn wrong_files_name_the_line() {
-        let message = |text: &str| {
-            let read = parse("t.mtx", text.as_bytes(), Precision::Stored);
-            read.expect_err("wrong").to_string()
-        };
+        let message = |text: &str| read(text).expect_err("wrong").to_string();
         let head = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n";
         assert!(message(head).contains("promises 2 entries and ends after 1"));
         assert!(message(&format!("{head}3 1 1\n")).starts_with("t.mtx, line 4: expected"));

@@ -5,9 +5,10 @@
 use ndarray::{Array2, ShapeBuilder};
 
 use super::error::InputError;
-use super::matrix::{DenseMatrix, MappedNpy};
+use super::matrix::DenseMatrix;
 use super::options::Precision;
-use super::source::Source;
+use super::room::{InputLimit, Room};
+use super::source::{Plain, Source};
 
 /// The header of an array.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,51 +35,101 @@ enum Kind {
     Bytes,
 }
 
-/// Reads a matrix: mapped without a copy where the file and the precision allow it.
+/// More than any header has; NumPy itself reads no longer ones.
+pub(crate) const LONGEST_HEADER: u64 = 1 << 16;
+
+/// Reads a matrix: straight into its place where the numbers are stored as they are wanted.
 pub(crate) fn read(
     path: &str,
-    source: Source,
     precision: Precision,
+    limit: InputLimit,
 ) -> Result<DenseMatrix, InputError> {
-    let header = Header::parse(path, &source)?;
+    if path != "-"
+        && let Some(matrix) = in_place(path, precision, limit)?
+    {
+        return Ok(matrix);
+    }
+    let source = Source::open(path, limit)?;
+    matrix(source.room(path), &source, precision)
+}
+
+/// The numbers of a plain file as they stand in it, without a copy; nothing where they have to be
+/// unpacked or converted, or are not all there.
+fn in_place(
+    path: &str,
+    precision: Precision,
+    limit: InputLimit,
+) -> Result<Option<DenseMatrix>, InputError> {
+    let mut file = Plain::open(path)?;
+    let Some(length) = file.length() else { return Ok(None) };
+    let head = file.head(path, LONGEST_HEADER)?;
+    let Ok(header) = Header::parse(path, &head) else { return Ok(None) };
     let stored = match (header.kind, header.width) {
         (Kind::Float, 4) => Precision::F32,
         (Kind::Float, 8) => Precision::F64,
-        _ => return matrix(path, &source, precision),
+        _ => return Ok(None),
     };
-    if header.big_endian || precision != Precision::Stored && precision != stored {
-        return matrix(path, &source, precision);
+    let as_wanted = precision == Precision::Stored || precision == stored;
+    let end = header.end().filter(|&end| end <= length);
+    if header.big_endian || cfg!(target_endian = "big") || !as_wanted || end.is_none() {
+        return Ok(None);
     }
     let shape = header.matrix_shape(path)?;
-    header.elements(path, &source)?;
-    let Source::Mapped(map) = source else {
-        return matrix(path, &source, precision);
-    };
-    match MappedNpy::new(map, header.offset, shape, header.fortran, header.width == 8) {
-        Ok(mapped) => Ok(DenseMatrix::Mapped(mapped)),
-        Err(map) => matrix(path, &map, precision),
-    }
+    let room = Room::new(path, usize::try_from(length).unwrap_or(usize::MAX), limit);
+    let (offset, fortran) = (header.offset as u64, header.fortran);
+    Ok(Some(match stored {
+        Precision::F32 => DenseMatrix::F32(filled(file, room, offset, shape, fortran)?),
+        _ => DenseMatrix::F64(filled(file, room, offset, shape, fortran)?),
+    }))
+}
+
+fn filled<T: bytemuck::Pod + Default>(
+    file: Plain,
+    room: Room<'_>,
+    offset: u64,
+    shape: (usize, usize),
+    fortran: bool,
+) -> Result<Array2<T>, InputError> {
+    let mut numbers: Vec<T> = room.zeros(declares(shape), shape.0, shape.1)?;
+    file.fill(room.path, offset, bytemuck::cast_slice_mut(&mut numbers))?;
+    Ok(Array2::from_shape_vec(shape.set_f(fortran), numbers).expect("rows × columns zeros"))
+}
+
+/// What a shape says, for messages.
+pub(crate) fn declares((rows, columns): (usize, usize)) -> String {
+    format!("declares {rows} rows and {columns} columns")
 }
 
 /// Converts an array in memory to a dense matrix.
 pub(crate) fn matrix(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     precision: Precision,
 ) -> Result<DenseMatrix, InputError> {
+    let path = room.path;
     let header = Header::parse(path, bytes)?;
-    let shape = header.matrix_shape(path)?.set_f(header.fortran);
+    let shape = header.matrix_shape(path)?;
     let single = header.kind == Kind::Float && header.width <= 4;
-    let full = "elements() checked that the numbers fill the shape";
+    let numbers = header.numbers(path, bytes)?;
     if precision == Precision::F32 || precision == Precision::Stored && single {
-        let numbers = header.numbers(path, bytes)?.map(|v| v as f32).collect();
-        let array = Array2::from_shape_vec(shape, numbers).expect(full);
-        Ok(DenseMatrix::F32(array))
+        let numbers = numbers.map(|v| v as f32);
+        Ok(DenseMatrix::F32(collected(room, shape, header.fortran, numbers)?))
     } else {
-        let numbers = header.numbers(path, bytes)?.collect();
-        let array = Array2::from_shape_vec(shape, numbers).expect(full);
-        Ok(DenseMatrix::F64(array))
+        Ok(DenseMatrix::F64(collected(room, shape, header.fortran, numbers)?))
     }
+}
+
+fn collected<T>(
+    room: Room<'_>,
+    shape: (usize, usize),
+    fortran: bool,
+    numbers: impl Iterator<Item = T>,
+) -> Result<Array2<T>, InputError> {
+    // The numbers are all there, so that the product is no larger than the file.
+    let mut all = room.empty(shape.0 * shape.1)?;
+    all.extend(numbers);
+    let shape = shape.set_f(fortran);
+    Ok(Array2::from_shape_vec(shape, all).expect("elements() checked that they fill the shape"))
 }
 
 /// The elements of a numeric array of any shape, as they are stored.
@@ -124,7 +175,12 @@ pub(crate) fn strings(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputErro
 fn texts(header: &Header, path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError> {
     let elements = header.elements(path, bytes)?;
     if header.width == 0 {
-        return Ok(vec![String::new(); header.shape.iter().product()]);
+        // However many there are, no byte of the file stands behind them.
+        return Err(InputError::Unsupported {
+            path: path.into(),
+            what: "texts without a single letter".into(),
+            fix: "every label needs a text of its own".into(),
+        });
     }
     let unicode = |element: &[u8]| -> Option<String> {
         let chars = element.chunks_exact(4).map(|c| {
@@ -154,12 +210,13 @@ impl Header {
         let Some(rest) = bytes.strip_prefix(b"\x93NUMPY") else {
             return Err(InputError::damaged(path, "it does not begin as a NumPy array does"));
         };
-        let (start, length) = match *rest {
+        let (start, length): (usize, usize) = match *rest {
             [1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([a, b]))),
             [2 | 3, _, a, b, c, d, ..] => (12, u32::from_le_bytes([a, b, c, d]) as usize),
             _ => return Err(short()),
         };
-        let offset = start + length;
+        // At most 2^32 + 12; more is cut short on any machine.
+        let offset = start.checked_add(length).ok_or_else(short)?;
         let text = bytes.get(start..offset).ok_or_else(short)?;
         let text = super::text::decode(text);
         let garbled = || InputError::damaged(path, "its NumPy header is garbled");
@@ -244,8 +301,7 @@ impl Header {
 
     /// The bytes of the elements, all there.
     fn elements<'a>(&self, path: &str, bytes: &'a [u8]) -> Result<&'a [u8], InputError> {
-        let size = self.shape.iter().try_fold(self.width, |size, &n| size.checked_mul(n));
-        let end = size.and_then(|size| self.offset.checked_add(size));
+        let end = self.end().and_then(|end| usize::try_from(end).ok());
         end.and_then(|end| bytes.get(self.offset..end)).ok_or_else(|| {
             let there = bytes.len() - self.offset;
             let shape = &self.shape;
@@ -343,7 +399,8 @@ mod tests {
         let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}";
         bytes.extend((header.len() as u16).to_le_bytes());
         bytes.extend(header.as_bytes());
-        let error = matrix("x.npy", &bytes, Precision::Stored).expect_err("too large");
+        let room = Room::new("x.npy", bytes.len(), InputLimit::default());
+        let error = matrix(room, &bytes, Precision::Stored).expect_err("too large");
         assert!(matches!(error, InputError::Damaged { .. }), "{error}");
     }
 }

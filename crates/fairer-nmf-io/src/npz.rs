@@ -4,11 +4,13 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
+use zip::read::ZipFile;
 
 use super::error::InputError;
 use super::matrix::{Matrix, SparseMatrix};
 use super::npy;
 use super::options::Precision;
+use super::room::Room;
 
 /// Arrays that are taken for the matrix if several are there.
 const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
@@ -16,17 +18,19 @@ const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
 /// An open archive.
 struct Archive<'a> {
     path: &'a str,
+    room: Room<'a>,
     zip: ZipArchive<Cursor<&'a [u8]>>,
 }
 
 /// The matrix of an archive: SciPy's sparse one, the array called `member`, or the only matrix.
 pub(crate) fn read(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     member: Option<&str>,
     precision: Precision,
 ) -> Result<Matrix, InputError> {
-    let mut archive = Archive::open(path, bytes)?;
+    let path = room.path;
+    let mut archive = Archive::open(room, bytes)?;
     let names = archive.names();
     let has = |name: &str| names.iter().any(|known| known == name);
     if member.is_none() && ["data", "shape", "format"].into_iter().all(has) {
@@ -37,7 +41,7 @@ pub(crate) fn read(
         None => archive.the_matrix(&names)?,
     };
     let array = archive.array(&name)?;
-    let dense = npy::matrix(&format!("{path}:{name}"), &array, precision)?;
+    let dense = npy::matrix(room.called(&format!("{path}:{name}")), &array, precision)?;
     Ok(Matrix::Dense(dense))
 }
 
@@ -82,11 +86,12 @@ pub(crate) fn shape(path: &str, file: &File) -> Result<(usize, usize, bool), Inp
 
 /// One array of an archive as group labels.
 pub(crate) fn labels(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     member: Option<&str>,
 ) -> Result<Vec<String>, InputError> {
-    let mut archive = Archive::open(path, bytes)?;
+    let path = room.path;
+    let mut archive = Archive::open(room, bytes)?;
     let names = archive.names();
     let name = match (member, &names[..]) {
         (Some(member), _) => member,
@@ -104,11 +109,12 @@ pub(crate) fn labels(
 }
 
 impl<'a> Archive<'a> {
-    fn open(path: &'a str, bytes: &'a [u8]) -> Result<Self, InputError> {
+    fn open(room: Room<'a>, bytes: &'a [u8]) -> Result<Self, InputError> {
+        let path = room.path;
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| {
             InputError::damaged(path, format!("it is not a whole zip archive ({e})"))
         })?;
-        Ok(Archive { path, zip })
+        Ok(Archive { path, room, zip })
     }
 
     fn names(&self) -> Vec<String> {
@@ -123,9 +129,10 @@ impl<'a> Archive<'a> {
     fn the_matrix(&mut self, names: &[String]) -> Result<String, InputError> {
         let mut matrices = Vec::new();
         for name in names {
-            // An array of another kind (objects, say) may lie beside the matrix.
-            let array = self.array(name)?;
-            if npy::Header::parse(self.path, &array).is_ok_and(|header| header.is_matrix()) {
+            // An array of another kind (objects, say) may lie beside the matrix. Its header is
+            // enough: thousands of arrays may share one packed piece.
+            let head = self.head(name)?;
+            if npy::Header::parse(self.path, &head).is_ok_and(|header| header.is_matrix()) {
                 matrices.push(name.clone());
             }
         }
@@ -146,19 +153,30 @@ impl<'a> Archive<'a> {
 
     /// The bytes of one array.
     fn array(&mut self, name: &str) -> Result<Vec<u8>, InputError> {
-        let names = self.names();
-        let mut file = self.zip.by_name(&format!("{name}.npy")).map_err(|e| match e {
-            zip::result::ZipError::FileNotFound => InputError::WhichArray {
-                path: self.path.into(),
-                what: format!("has no array `{name}`"),
-                arrays: names,
-            },
-            other => InputError::damaged(self.path, format!("its array `{name}`: {other}")),
-        })?;
+        let (path, room) = (self.path, self.room);
+        let file = self.member(name)?;
+        room.read(file, format!("unpacks its array `{name}`"), |_, e| broken(path, name, e))
+    }
+
+    /// The first bytes of one array, its header among them.
+    fn head(&mut self, name: &str) -> Result<Vec<u8>, InputError> {
+        let path = self.path;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)
-            .map_err(|e| InputError::damaged(self.path, format!("its array `{name}`: {e}")))?;
+        let read = self.member(name)?.take(npy::LONGEST_HEADER).read_to_end(&mut bytes);
+        read.map_err(|e| broken(path, name, e))?;
         Ok(bytes)
+    }
+
+    fn member(&mut self, name: &str) -> Result<ZipFile<'_, Cursor<&'a [u8]>>, InputError> {
+        let path = self.path;
+        let Some(index) = self.zip.index_for_name(&format!("{name}.npy")) else {
+            return Err(InputError::WhichArray {
+                path: path.into(),
+                what: format!("has no array `{name}`"),
+                arrays: self.names(),
+            });
+        };
+        self.zip.by_index(index).map_err(|e| broken(path, name, e))
     }
 
     /// SciPy's `save_npz`: data, indices, indptr, shape, format.
@@ -187,6 +205,10 @@ impl<'a> Archive<'a> {
         if !fits(rows) || !fits(cols) {
             return Err(wrong("its shape is negative or above 2^31"));
         }
+        if rows == 0 || cols == 0 {
+            let what = format!("its shape is {rows} × {cols}");
+            return Err(InputError::Empty { path: path.into(), what });
+        }
         let (lines, across) = if by_row { (rows, cols) } else { (cols, rows) };
         let rising = indptr.windows(2).all(|pair| pair[0] <= pair[1]);
         if indptr.len() as i64 != lines + 1
@@ -198,7 +220,7 @@ impl<'a> Archive<'a> {
         {
             return Err(wrong("its indptr, indices and data do not fit together"));
         }
-        let mut entries = Vec::with_capacity(values.len());
+        let mut entries = self.room.empty(values.len())?;
         for (line, bounds) in indptr.windows(2).enumerate() {
             for at in bounds[0] as usize..bounds[1] as usize {
                 let (line, across) = (line as u32, indices[at] as u32);
@@ -206,6 +228,10 @@ impl<'a> Archive<'a> {
                 entries.push((row, col, values[at]));
             }
         }
-        Ok(SparseMatrix::from_entries(rows as usize, cols as usize, &entries))
+        SparseMatrix::from_entries(self.room, rows as usize, cols as usize, &entries)
     }
+}
+
+fn broken(path: &str, name: &str, why: impl std::fmt::Display) -> InputError {
+    InputError::damaged(path, format!("its array `{name}`: {why}"))
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::recipe::TableRecipe;
+use super::room::InputLimit;
 use super::text::TextOptions;
 use super::written::Decimal;
 
@@ -58,6 +59,8 @@ pub struct ReadOptions {
     pub unnamed_index: bool,
     /// The column that says what the rows are called; it is not a feature.
     pub id: Option<String>,
+    /// How much memory the input may ask for.
+    pub limit: InputLimit,
     /// A model file and its features: the columns of a table must be these, in any order.
     pub known_features: Option<(String, Vec<String>)>,
 }

@@ -9,7 +9,9 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::NamedTempFile;
+
+use crate::neighbour;
 
 use crate::failure::Failure;
 
@@ -21,7 +23,8 @@ const MOST_RESERVED: usize = 64 << 20;
 
 /// Removes temporary files; for the moment before the program exits at once.
 pub fn remove_unfinished() {
-    if let Ok(paths) = UNFINISHED.lock() {
+    // Not waited for: the program may end in the middle of anything.
+    if let Ok(paths) = UNFINISHED.try_lock() {
         for path in paths.iter() {
             // Best effort: there is nobody left to tell.
             let _ = fs::remove_file(path);
@@ -54,8 +57,21 @@ impl Output {
         if path == "-" {
             return Ok(Self { option, shown, place: Place::Stdout, force });
         }
+        if path.is_empty() {
+            return Err(Failure::wrong(format!("{option} '': give the name of a file")));
+        }
         let target = resolved(path);
-        let about = fs::metadata(&target).ok();
+        let about = match fs::metadata(&target) {
+            Ok(about) => Some(about),
+            Err(_) if target.is_symlink() => {
+                return Err(Failure::wrong(format!(
+                    "{path} is a link to a file that does not exist ({option}): remove the link, or give another name"
+                )));
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+            // A name that is too long, say, which the neighbour's is not.
+            Err(e) => return Err(unwritable(option, path, &e)),
+        };
         match &about {
             Some(about) if about.is_dir() => {
                 return Err(Failure::wrong(format!(
@@ -74,7 +90,7 @@ impl Output {
             }
             _ => {}
         }
-        let temporary = neighbour(&target).map_err(|e| unwritable(option, path, &e))?;
+        let temporary = neighbour::beside(&target).map_err(|e| unwritable(option, path, &e))?;
         if let Some(about) = about {
             // What was private stays private.
             let kept = temporary.as_file().set_permissions(about.permissions());
@@ -132,14 +148,15 @@ impl Output {
                     .and_then(|()| file.set_len(content.len() as u64))
                     .and_then(|()| file.sync_all())
                     .map_err(failed)?;
-                put(temporary.into_temp_path(), &target, self.force).map_err(failed)
+                put(temporary, &target, self.force).map_err(failed)
             }
         }
     }
 }
 
-fn put(temporary: TempPath, target: &Path, force: bool) -> std::io::Result<()> {
-    let from = temporary.to_path_buf();
+/// Renames; the file is open, and so locked, until it is done.
+fn put(temporary: NamedTempFile, target: &Path, force: bool) -> std::io::Result<()> {
+    let from = temporary.path().to_owned();
     let done = match force {
         true => temporary.persist(target),
         // A file that came into being during the fit is as dear as one that was there before.
@@ -148,7 +165,7 @@ fn put(temporary: TempPath, target: &Path, force: bool) -> std::io::Result<()> {
     if let Ok(mut paths) = UNFINISHED.lock() {
         paths.retain(|path| *path != from);
     }
-    done.map_err(|e| e.error)
+    done.map(drop).map_err(|e| e.error)
 }
 
 /// Bytes on standard output as they are.
@@ -174,10 +191,20 @@ pub fn check_distinct(inputs: &[String], outputs: &[(&str, Option<&str>)]) -> Re
                 "{other} and {option} both write {path}: give each its own file"
             )));
         }
-        if inputs.iter().any(|input| input != "-" && resolved(input) == target) {
-            return Err(Failure::wrong(format!(
-                "{option} {path} is also read: give the output another name"
-            )));
+        let read =
+            inputs.iter().filter(|input| *input != "-").map(|input| (input, resolved(input)));
+        for (input, known) in read {
+            if known == target {
+                return Err(Failure::wrong(format!(
+                    "{option} {path} is also read: give the output another name"
+                )));
+            }
+            // Documents lie in the folders of a folder.
+            if target.parent().is_some_and(|folder| folder != known && folder.starts_with(&known)) {
+                return Err(Failure::wrong(format!(
+                    "{option} {path} lies among the documents of {input}: give the output another place"
+                )));
+            }
         }
         seen.push((option, target));
     }
@@ -195,19 +222,6 @@ fn resolved(path: &str) -> PathBuf {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }
-}
-
-fn neighbour(target: &Path) -> std::io::Result<NamedTempFile> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".fairer-nmf-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's umask decides.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 /// Fills the file, so that the room is there when it is needed.
@@ -247,12 +261,25 @@ fn unwritable(option: &str, path: &str, error: &std::io::Error) -> Failure {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::failed(format!(
             "cannot write {path} ({option}): the disk is full; make room or choose another place"
         )),
+        ErrorKind::FileTooLarge => {
+            Failure::failed(format!("cannot write {path} ({option}): {TOO_LARGE}"))
+        }
+        ErrorKind::InvalidFilename => Failure::wrong(format!(
+            "cannot write {path} ({option}): the name is too long; give a shorter one"
+        )),
         _ => Failure::wrong(format!("cannot write {path} ({option}): {}", cause(error))),
     }
 }
 
+/// The limit of `ulimit -f`, or of the disk's format.
+const TOO_LARGE: &str =
+    "the system allows no file so large; raise the limit (ulimit -f) or choose another place";
+
 fn unwritten(shown: &str, error: &std::io::Error) -> Failure {
     match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            Failure::failed(format!("cannot write {shown}: {TOO_LARGE}"))
+        }
         std::io::ErrorKind::AlreadyExists => Failure::failed(format!(
             "{shown} came into being meanwhile and was left alone: run again with another name, or --force"
         )),

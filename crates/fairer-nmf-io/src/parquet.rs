@@ -12,21 +12,27 @@ use parquet::errors::ParquetError;
 
 use super::error::InputError;
 use super::plan::{Plan, Role};
+use super::room::{InputLimit, Room};
 use super::table::{Number, Sink, Table};
 
 /// Reads a table; a null is a missing cell. Records are counted from 0 in place of lines.
 pub(crate) fn parse<T: Number>(
     path: &str,
+    limit: InputLimit,
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
     let file = File::open(path).map_err(|e| InputError::io(path, e))?;
+    let stored = file.metadata().map_or(0, |about| about.len() as usize);
+    let room = Room::new(path, stored, limit);
     let damaged = |e: ParquetError| InputError::damaged(path, e);
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
     let schema = builder.schema().clone();
     let records = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let names = schema.fields().iter().map(|field| field.name().clone());
-    let plan = planner(names.collect())?;
-    let mut numbers = vec![T::default(); records * plan.numbers];
+    let mut plan = planner(names.collect())?;
+    plan.most = room.most();
+    let what = format!("declares {records} rows and {} columns", plan.names.len());
+    let mut numbers = room.zeros(what, records, plan.numbers)?;
     let mut sink = Sink::new(&plan, &mut numbers);
     let mut record = 0;
     for batch in builder.build().map_err(damaged)? {
@@ -35,6 +41,9 @@ pub(crate) fn parse<T: Number>(
             .map(|(array, role)| Column::new(array, *role))
             .collect::<Result<_, _>>()
             .map_err(|e| InputError::damaged(path, e))?;
+        if record as usize + batch.num_rows() > records {
+            return Err(InputError::damaged(path, "it has more rows than it declares"));
+        }
         for row in 0..batch.num_rows() {
             for (index, column) in columns.iter().enumerate() {
                 column.put(&mut sink, index, row, record);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::error::InputError;
 use super::options::{Bins, Missing, ReadOptions, Unseen};
 use super::recipe::TableRecipe;
+use super::room::Room;
 use super::wishes::Wishes;
 use super::written::Decimal;
 
@@ -80,6 +81,8 @@ pub(crate) struct Plan {
     /// The list of what a first column without a name holds, where that is an index.
     pub(crate) index: Option<usize>,
     pub(crate) notes: Vec<String>,
+    /// The most bytes that the table may take.
+    pub(crate) most: u64,
 }
 
 impl Plan {
@@ -257,7 +260,13 @@ impl Plan {
             document: None,
             index: None,
             notes,
+            most: u64::MAX,
         })
+    }
+
+    /// What the table may take.
+    pub(crate) fn room(&self) -> Room<'_> {
+        Room::of(&self.path, self.most)
     }
 
     /// Lists that are kept of rows, too, that are left out: who they are, and of which group.

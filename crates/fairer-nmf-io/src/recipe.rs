@@ -65,6 +65,13 @@ pub fn kept(stored: Option<&str>, features: usize, path: &str) -> Result<Prepara
         Err(e) => return Err(broken(e.to_string())),
     };
     let counted = |text: &TextOptions| text.fitted.as_ref().map_or(0, |f| f.with_term.len());
+    if let Some(fitted) = found.text.as_ref().and_then(|text| text.fitted.as_ref())
+        && let Some(most) = fitted.with_term.iter().max()
+        && *most as usize > fitted.documents
+    {
+        let documents = fitted.documents;
+        return Err(broken(format!("a term is in {most} of {documents} documents")));
+    }
     match found.text.as_ref().map(counted) {
         Some(terms) if terms != features => {
             Err(broken(format!("frequencies of {terms} terms for {features} features")))

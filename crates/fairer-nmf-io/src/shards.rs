@@ -16,6 +16,7 @@ use super::error::InputError;
 use super::matrix::{DenseView, Matrix};
 use super::npy::Header;
 use super::options::{Format, Precision};
+use super::room::{InputLimit, Room};
 use super::{folder, npz};
 
 /// Of the memory that a fit may take, what one block takes at the most.
@@ -269,7 +270,8 @@ impl<T: Element> Shards<T> {
     fn read_npz(&self, shard: &Shard, into: &mut Block<T>) -> Result<(), Error> {
         let mut bytes = Vec::with_capacity(shard.length as usize);
         shard.again()?.read_to_end(&mut bytes).map_err(|e| shard.lost(&e.to_string()))?;
-        let read = npz::read(&shard.path, &bytes, None, Precision::Stored);
+        let room = Room::new(&shard.path, bytes.len(), InputLimit::default());
+        let read = npz::read(room, &bytes, None, Precision::Stored);
         into.values.clear();
         into.starts.clear();
         into.columns.clear();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::error::InputError;
 use super::labels;
+use super::room::InputLimit;
 use super::source::Source;
 
 /// A folder with such files.
@@ -33,8 +34,8 @@ impl Triple {
 
 /// One name a line; of lines with tabs the second column, which is the name of a gene behind its
 /// identifier. A name that is there already gets a number: GENE, GENE-1.
-pub(crate) fn names(path: &str) -> Result<Vec<String>, InputError> {
-    let lines = labels::lines(path, &Source::open(path)?)?;
+pub(crate) fn names(path: &str, limit: InputLimit) -> Result<Vec<String>, InputError> {
+    let lines = labels::lines(path, &Source::open(path, limit)?)?;
     let name = |line: &String| {
         let mut cells = line.split('\t');
         let first = cells.next().unwrap_or_default();

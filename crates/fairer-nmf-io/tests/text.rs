@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use fairer_nmf_io::{
-    Dataset, DocumentFrequency, Matrix, Norm, ReadOptions, SparseMatrix, StopWords, TextOptions,
-    read,
+    Dataset, DocumentFrequency, InputLimit, Matrix, Norm, ReadOptions, SparseMatrix, StopWords,
+    TextOptions, read,
 };
 use serde_json::Value;
 
@@ -36,7 +36,8 @@ fn translate(options: &Value, stop_file: &Path) -> TextOptions {
             "lowercase" => text.lowercase = value.as_bool().unwrap(),
             "stop_words" => {
                 fs::write(stop_file, strings(value).join("\n")).unwrap();
-                text.stop_words = StopWords::read(stop_file.to_str().unwrap()).unwrap();
+                text.stop_words =
+                    StopWords::read(stop_file.to_str().unwrap(), InputLimit::default()).unwrap();
             }
             "min_df" => text.min_df = frequency(value),
             "max_df" => text.max_df = frequency(value),

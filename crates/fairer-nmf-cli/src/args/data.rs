@@ -5,7 +5,7 @@ use clap::Args;
 use fairer_nmf_io::Bins;
 
 use super::values::{
-    DecimalName, DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName,
+    Bytes, DecimalName, DelimiterByte, FormatName, Frequency, MissingName, NormName, PrecisionName,
     PresetName, UnseenName,
 };
 
@@ -77,6 +77,11 @@ pub(crate) struct ColumnArgs {
     /// Turn a matrix around that has one sample a column, as single-cell tools write it
     #[arg(long)]
     pub transpose: bool,
+
+    /// How much memory an input may ask for by what it declares or unpacks to, such as 8GiB; more
+    /// than that is refused [default: 1GiB, or 64 times the size of the file if that is more]
+    #[arg(long, value_name = "SIZE")]
+    pub input_limit: Option<Bytes>,
 }
 
 /// What the groups are.

@@ -125,7 +125,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 }
 
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
-    let found = Components::read(path)?;
+    let found = Components::read(path, meaning::input_limit(&args.data))?;
     found.note().iter().for_each(|note| bar.note(note));
     let mut loaded = load_for_terms(&args.data, &args.groups, found.terms(), bar)?;
     let (components, turned) = found.fitted_to(&mut loaded.dataset)?;

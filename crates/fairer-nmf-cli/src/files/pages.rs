@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fairer_nmf_report::{CHART_FORMATS, Report, chart_files, charts, render_html};
 
-use fairer_nmf_io::Failure;
-use fairer_nmf_io::Output;
+use fairer_nmf_io::{Failure, Output, temporary_in};
 
 /// The page and the charts that were asked for.
 pub(crate) struct Pages {
@@ -117,9 +116,7 @@ impl Folder {
         }
         let folder = Self { shown: shown.clone(), path, force, made: !there };
         // A file that is made and goes again tells whether others can be written.
-        tempfile::Builder::new()
-            .prefix(".fairer-nmf-")
-            .tempfile_in(&folder.path)
+        temporary_in(&folder.path)
             .map_err(|_| wrong("the folder is not writable; choose another place".to_owned()))?;
         Ok(folder)
     }

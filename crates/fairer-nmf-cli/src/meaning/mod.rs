@@ -4,7 +4,9 @@
 mod reading;
 mod solving;
 
-pub(crate) use reading::{check_hiding, files_read, first_given, read_options, scaling};
+pub(crate) use reading::{
+    check_hiding, files_read, first_given, input_limit, read_options, scaling,
+};
 pub(crate) use solving::{
     audit_options, baseline, fair_method, fit_parameters, method, parameters, update,
 };

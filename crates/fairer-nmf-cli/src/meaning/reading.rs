@@ -1,8 +1,8 @@
 //! How the data are to be read.
 
 use fairer_nmf_io::{
-    Dataset, Decimal, DocumentFrequency, Failure, Format, GroupsSource, Missing, Norm, Precision,
-    ReadOptions, Scaling, StopWords, TextOptions, read_names, split_member,
+    Dataset, Decimal, DocumentFrequency, Failure, Format, GroupsSource, InputLimit, Missing, Norm,
+    Precision, ReadOptions, Scaling, StopWords, TextOptions, read_names, split_member,
 };
 
 use crate::args::{
@@ -27,6 +27,7 @@ pub(crate) fn read_options(
         FormatName::Excel => Format::Excel,
         FormatName::Folder => Format::Folder,
     });
+    let limit = input_limit(data);
     let folder = format.or_else(|| Format::of(&data.data)) == Some(Format::Folder);
     let groups_file = groups.and_then(|g| g.groups.as_deref());
     Ok(ReadOptions {
@@ -48,7 +49,7 @@ pub(crate) fn read_options(
         }),
         bins: columns.bins.clone(),
         merge_spellings: groups.is_some_and(|g| g.merge_spellings),
-        text: text_options(&data.text, &data.data, folder)?,
+        text: text_options(&data.text, &data.data, folder, limit)?,
         precision: match columns.precision {
             None => Precision::Stored,
             Some(PrecisionName::F32) => Precision::F32,
@@ -57,8 +58,14 @@ pub(crate) fn read_options(
         delimiter: columns.delimiter.map(|d| d.0),
         feature_names: columns.feature_names.clone(),
         transpose: columns.transpose,
+        limit,
         ..ReadOptions::default()
     })
+}
+
+/// How much memory an input may ask for.
+pub(crate) fn input_limit(data: &DataArgs) -> InputLimit {
+    data.columns.input_limit.map_or(InputLimit::default(), |size| InputLimit::bytes(size.0 as u64))
 }
 
 fn source(text: &str) -> GroupsSource {
@@ -66,7 +73,12 @@ fn source(text: &str) -> GroupsSource {
     source
 }
 
-fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<TextOptions>, Failure> {
+fn text_options(
+    text: &TextArgs,
+    data: &str,
+    folder: bool,
+    limit: InputLimit,
+) -> Result<Option<TextOptions>, Failure> {
     if folder && text.text.is_some() {
         return Err(Failure::wrong(format!(
             "--text does not apply to {data}: in a folder every file is a document"
@@ -99,7 +111,7 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
             None => preset.stop_words,
             Some(list) => match StopWords::named(list) {
                 Some(words) => words,
-                None => stop_words_of(list)?,
+                None => stop_words_of(list, limit)?,
             },
         },
         max_features: text.max_features.map(|n| n as usize).or(preset.max_features),
@@ -109,7 +121,7 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
         vocabulary: text
             .vocabulary
             .as_deref()
-            .map(|file| read_names(&source(file), "--vocabulary"))
+            .map(|file| read_names(&source(file), "--vocabulary", limit))
             .transpose()?,
         idf: !text.no_idf,
         smooth_idf: !text.no_smooth_idf,
@@ -124,7 +136,7 @@ fn text_options(text: &TextArgs, data: &str, folder: bool) -> Result<Option<Text
 }
 
 /// Words from a file.
-fn stop_words_of(file: &str) -> Result<StopWords, Failure> {
+fn stop_words_of(file: &str, limit: InputLimit) -> Result<StopWords, Failure> {
     if file != "-" && !std::path::Path::new(file).exists() && !file.contains(['.', '/']) {
         let languages: Vec<&str> = StopWords::languages().collect();
         return Err(Failure::wrong(format!(
@@ -132,7 +144,7 @@ fn stop_words_of(file: &str) -> Result<StopWords, Failure> {
             languages.join(", ")
         )));
     }
-    Ok(StopWords::read(file)?)
+    Ok(StopWords::read(file, limit)?)
 }
 
 /// The first option about documents that was typed.

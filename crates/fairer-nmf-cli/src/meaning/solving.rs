@@ -8,7 +8,7 @@ use fairer_nmf::{
     Baseline, Element, GroupedData, Init, Method, Parameters, Stopping, Update,
     audit::AuditOptions, baseline::Estimate, fit::StartWeights,
 };
-use fairer_nmf_io::{Failure, GroupsSource, closest_name, read_names};
+use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
 use crate::args::{
     AuditArgs, BaselineArgs, BaselineKind, InitName, MeasureArgs, MethodName, SolverArgs,
@@ -117,7 +117,11 @@ fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
     }
     let column = |name: &str| {
         let column = Some(name.to_owned());
-        read_names(&GroupsSource { path: path.to_owned(), column }, "--baseline")
+        read_names(
+            &GroupsSource { path: path.to_owned(), column },
+            "--baseline",
+            InputLimit::default(),
+        )
     };
     let (groups, errors) = (column("group")?, column("baseline_error")?);
     let mut known: HashMap<&str, f64> = HashMap::new();

@@ -60,8 +60,22 @@ fn error(text: &str) {
 fn say(style: Style, kind: &str, text: &str) {
     // One line, whatever a file name or an operating system put into it; a message that cannot
     // be written has nowhere else to go.
-    let text = printable(text);
+    let text = bounded(printable(text));
     let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
+}
+
+/// A message as it is, or its beginning and its end: what is wrong and what to do. Names in it come
+/// from files and may be as long as these.
+fn bounded(text: String) -> String {
+    const LONGEST: usize = 960;
+    const END: usize = 320;
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let whole = |at: &usize| text.is_char_boundary(*at);
+    let start = (0..LONGEST - END - 8).rev().find(whole).unwrap_or(0);
+    let end = (text.len() - END..text.len()).find(whole).unwrap_or(text.len());
+    format!("{} […] {}", &text[..start], &text[end..])
 }
 
 /// Names come from files: control characters become visible and harmless.

@@ -57,7 +57,7 @@ pub(crate) fn open(
     let shards = open_shards(&data.data, memory, options.precision)?;
     let names = options.feature_names.as_deref().map(|path| {
         let source = fairer_nmf_io::GroupsSource { path: path.to_owned(), column: None };
-        read_names(&source, "--feature-names")
+        read_names(&source, "--feature-names", options.limit)
     });
     Ok(OnDisk { shards, groups, features: names.transpose()?, notes: Vec::new() })
 }

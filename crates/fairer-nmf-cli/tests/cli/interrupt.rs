@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::support::{BY_SEX, HEART, Place, small_csv};
 
 /// A program at work, whose standard error is a terminal.
-struct Watched {
+pub struct Watched {
     child: Child,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -21,7 +21,7 @@ struct Watched {
 
 impl Watched {
     /// Starts the program in a place, before a terminal of so many columns.
-    fn new(place: &Place, columns: u16, arguments: &[&str], input: Stdio) -> Self {
+    pub fn new(place: &Place, columns: u16, arguments: &[&str], input: Stdio) -> Self {
         let (mut screen, theirs) = terminal(columns);
         let child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
             .args(arguments)
@@ -45,7 +45,7 @@ impl Watched {
     }
 
     /// Waits until the screen shows a text.
-    fn until(self, text: &str) -> Self {
+    pub fn until(self, text: &str) -> Self {
         self.until_it(text, |shown| shown.contains(text))
     }
 
@@ -60,8 +60,14 @@ impl Watched {
         self
     }
 
+    /// Waits until the screen has changed many times.
+    pub fn later(self) -> Self {
+        let length = shown(&self.seen).len();
+        self.until_it("more", |shown| shown.len() > length + 2_000)
+    }
+
     /// Presses Ctrl-C, and waits for the end: what was on the screen, and the exit code.
-    fn stop(self) -> (String, Option<i32>) {
+    pub fn stop(self) -> (String, Option<i32>) {
         interrupt(&self.child);
         self.end()
     }
@@ -91,7 +97,7 @@ fn long_fit(place: &Place, more: &[&str]) -> Watched {
     Watched::new(place, 200, &fit, Stdio::null()).until(", iteration ")
 }
 
-const ENDLESS: [&str; 10] = [
+pub const ENDLESS: [&str; 10] = [
     "--rank",
     "3",
     "--method",

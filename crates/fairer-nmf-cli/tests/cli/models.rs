@@ -66,3 +66,53 @@ fn a_model_never_opens_another_file() {
         }
     }
 }
+
+/// Numbers that no fit leaves: the model is to blame, not the data.
+#[test]
+fn numbers_that_no_fit_leaves_are_refused() {
+    let place = Place::with("a.csv", crate::support::small_csv(','));
+    place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
+    let path = place.path().join("m.safetensors");
+    let whole = Model::load(&path).unwrap();
+    let damaged = |change: &dyn Fn(&mut Model), what: &str| {
+        let mut model = whole.clone();
+        change(&mut model);
+        model.save(&path).unwrap();
+        let expected = format!(
+            "m.safetensors: {what}, which no fit leaves: the file is damaged, fit the model again"
+        );
+        let new = ["a.csv", "--model", "m.safetensors"];
+        for (command, more) in [
+            ("transform", &["--drop", "g", "-o", "-"][..]),
+            ("audit", &["--group-by", "g", "--no-compare"]),
+        ] {
+            place.refused(&[&[command][..], &new, more].concat(), &expected);
+        }
+    };
+    damaged(&|m| m.components[[0, 1]] = 1e200, &format!("components hold {}", 1e200));
+    damaged(&|m| m.components[[0, 1]] = -1.0, "components hold -1");
+    damaged(&|m| m.components[[1, 1]] = f64::NAN, "components hold NaN");
+    damaged(
+        &|m| m.components.fill(5e-324),
+        &format!("no entry of the components is larger than {}", 5e-324),
+    );
+    damaged(&|m| m.scale.as_mut().unwrap()[2] = 0.0, "a feature is scaled by 0");
+    damaged(&|m| m.scale.as_mut().unwrap()[2] = f64::INFINITY, "a feature is scaled by inf");
+    damaged(&|m| m.history[0][0] = f64::NAN, "a loss is NaN");
+}
+
+#[test]
+fn damaged_document_frequencies_are_refused() {
+    let place = documents();
+    let path = place.path().join("m.safetensors");
+    let mut model = Model::load(&path).unwrap();
+    let mut kept: serde_json::Value =
+        serde_json::from_str(model.preparation.as_deref().unwrap()).unwrap();
+    kept["text"]["fitted"]["with_term"][0] = 5.into();
+    model.preparation = Some(kept.to_string());
+    model.save(&path).unwrap();
+    place.refused(
+        &["transform", "pets.csv", "--text", "body", "--model", "m.safetensors", "-o", "-"],
+        "m.safetensors: how its documents became features cannot be read (a term is in 5 of 4 documents): fit the model again",
+    );
+}

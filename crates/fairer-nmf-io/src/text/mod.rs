@@ -8,6 +8,7 @@ pub(crate) use tfidf::vectorize;
 pub(crate) use tokens::{decode, utf8};
 
 use super::error::InputError;
+use super::room::InputLimit;
 use super::source::Source;
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +162,8 @@ impl StopWords {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read(path: &str) -> Result<Self, InputError> {
-        let text = decode(&Source::open(path)?);
+    pub fn read(path: &str, limit: InputLimit) -> Result<Self, InputError> {
+        let text = decode(&Source::open(path, limit)?);
         let words = text.lines().map(str::trim).filter(|w| !w.is_empty());
         Ok(Self::Words(words.map(String::from).collect()))
     }

@@ -72,6 +72,7 @@ pub(crate) fn vectorize(
         Some(fitted) => fitted.clone(),
         None => count(&rows, terms.len()),
     };
+    check_weights(&rows, &terms, &counted, options)?;
     weigh(&mut rows, &counted, options);
 
     let entries = rows.iter().map(Vec::len).sum();
@@ -232,6 +233,30 @@ fn count(rows: &[Counts], terms: usize) -> TermFrequencies {
         with_term[*column as usize] += 1;
     }
     TermFrequencies { documents: rows.len(), with_term }
+}
+
+/// A term that none of the counted documents had weighs infinitely without smoothing: only where
+/// new documents have it does that matter.
+fn check_weights(
+    rows: &[Counts],
+    terms: &[String],
+    counted: &TermFrequencies,
+    options: &TextOptions,
+) -> Result<(), InputError> {
+    if options.smooth_idf || !options.idf || !counted.with_term.contains(&0) {
+        return Ok(());
+    }
+    let unknown = |(column, _): &&(u32, f64)| counted.with_term[*column as usize] == 0;
+    match rows.iter().flatten().find(unknown) {
+        None => Ok(()),
+        Some((column, _)) => Err(InputError::BadOption {
+            option: "--no-smooth-idf",
+            what: format!(
+                "`{}` was in none of the documents that the weights are from, so its weight is infinite: fit with smoothing, or leave the term out",
+                terms[*column as usize]
+            ),
+        }),
+    }
 }
 
 fn weigh(rows: &mut [Counts], counted: &TermFrequencies, options: &TextOptions) {
