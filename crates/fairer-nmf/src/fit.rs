@@ -2,10 +2,12 @@
 //! becomes the model.
 
 mod adjusted;
+mod held;
 mod leximin;
 mod restarts;
 
 pub use adjusted::{allowances, fit_against};
+pub use held::{RowsFit, fit_rows, fit_rows_kept};
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
@@ -17,7 +19,7 @@ use crate::model::{GroupFit, Model, Warning};
 use crate::parameters::{Method, Parameters};
 pub use crate::parameters::{StartWeights, Ties};
 use crate::progress::{Observer, Progress};
-use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
+use crate::rows::{Element, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result, audit};
@@ -220,71 +222,6 @@ fn fill_absent<T: Element>(
         }
     }
     Ok(())
-}
-
-/// What a fit of rows leaves, whoever holds them.
-pub struct RowsFit<'r> {
-    /// The model. Whether features were scaled, and how they are called, is for the holder's owner
-    /// to say: [`Model::scale`], [`Model::feature_names`].
-    pub model: Model,
-    /// The rows, with the W of the fit.
-    rows: Box<dyn Rows + 'r>,
-    /// What W is too large by.
-    split: f64,
-    /// Time spent on the baselines.
-    pub baseline_time: Duration,
-    /// Time spent on the factorisation itself, its bound included.
-    pub fit_time: Duration,
-}
-
-impl RowsFit<'_> {
-    /// W (m×r), rows in the order of the data.
-    ///
-    /// # Errors
-    /// The rows cannot be reached.
-    pub fn representation(&self) -> Result<Representation> {
-        Ok(self.rows.representation()?.times(1.0 / self.split))
-    }
-}
-
-/// Fits a model to rows that somebody else holds: what [`fit`] does in memory, with the same
-/// results up to the rounding of the holder's sums.
-///
-/// # Errors
-/// As [`fit`], and whatever keeps the holder from its rows. What is made from rows in memory is
-/// refused: starts from singular vectors, and the size-adjusted criterion.
-pub fn fit_rows<'r>(
-    rows: &'r dyn Rows,
-    parameters: &Parameters,
-    observer: &Observer<'_>,
-) -> Result<RowsFit<'r>> {
-    fit_rows_kept(rows, parameters, None, observer)
-}
-
-/// The same, with its state in a checkpoint, or from one.
-///
-/// # Errors
-/// As [`fit_rows`] and [`fit_kept`].
-pub fn fit_rows_kept<'r>(
-    rows: &'r dyn Rows,
-    parameters: &Parameters,
-    checkpoint: Option<&Checkpoint>,
-    observer: &Observer<'_>,
-) -> Result<RowsFit<'r>> {
-    let refused = |name, value: &str| {
-        let expected = "this needs all rows in memory: choose another, or fit there";
-        Err(Error::Parameter { name, value: value.to_owned(), expected })
-    };
-    if parameters.init.fill().is_some() {
-        return refused("init", "a start from singular vectors");
-    }
-    if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
-        return refused("baseline", "adjusted");
-    }
-    let mut fit = run(rows, parameters, None, checkpoint, observer)?;
-    let count = rows.groups().iter().map(|g| g.rows).sum();
-    fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
-    Ok(fit)
 }
 
 fn run<'r>(

@@ -84,7 +84,7 @@ impl Head {
     pub fn new(fingerprint: Fingerprint, runs: usize) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         // Any number that another fit in this place is unlikely to have.
-        let id = since.map_or(0, |t| t.as_nanos() as u64) ^ u64::from(std::process::id()) << 32;
+        let id = since.map_or(0, |t| t.as_nanos() as u64) ^ (u64::from(std::process::id()) << 32);
         Self { version: VERSION, id, fingerprint, baselines: vec![None; runs], bound: None }
     }
 

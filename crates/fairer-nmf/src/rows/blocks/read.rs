@@ -44,7 +44,7 @@ impl<T: Number> Core<T> {
             free.send(buffer).expect("the channel has room, and its end is here");
         }
         drop(waiting);
-        let done = thread::scope(|scope| {
+        thread::scope(|scope| {
             let reader = move || {
                 for block in 0..self.blocks() {
                     let Ok(mut buffer) = again.recv() else { return again };
@@ -81,8 +81,7 @@ impl<T: Number> Core<T> {
                 Err(panic) => std::panic::resume_unwind(panic),
             }
             visited
-        });
-        done
+        })
     }
 
     fn read_block(&self, block: usize, buffer: &mut Block<T>) -> Result<()> {

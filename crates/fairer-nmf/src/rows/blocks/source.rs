@@ -80,10 +80,7 @@ impl<T: Number> Block<T> {
         if self.is_sparse() {
             Csr::new(features, &self.starts, Indices::I32(&self.columns), &self.values)?;
         }
-        let good = |v: &T| {
-            let v = v.to_f64();
-            v >= 0.0 && v <= f64::MAX
-        };
+        let good = |v: &T| (0.0..=f64::MAX).contains(&v.to_f64());
         for (part, values) in self.values.chunks(AT_ONCE).enumerate() {
             // Without a branch first, so that it runs at the speed of memory.
             if values.iter().fold(true, |all, v| all & good(v)) {

@@ -1,0 +1,75 @@
+//! A fit of rows that somebody else holds: on disk, on other machines.
+
+use super::{Checkpoint, run};
+use crate::baseline::Baseline;
+use crate::model::{Model, Warning};
+use crate::parameters::Parameters;
+use crate::progress::Observer;
+use crate::rows::{Representation, Rows};
+use crate::{Error, Result};
+use std::time::Duration;
+
+/// What a fit of rows leaves, whoever holds them.
+pub struct RowsFit<'r> {
+    /// The model. Whether features were scaled, and how they are called, is for the holder's owner
+    /// to say: [`Model::scale`], [`Model::feature_names`].
+    pub model: Model,
+    /// The rows, with the W of the fit.
+    pub(super) rows: Box<dyn Rows + 'r>,
+    /// What W is too large by.
+    pub(super) split: f64,
+    /// Time spent on the baselines.
+    pub baseline_time: Duration,
+    /// Time spent on the factorisation itself, its bound included.
+    pub fit_time: Duration,
+}
+
+impl RowsFit<'_> {
+    /// W (m×r), rows in the order of the data.
+    ///
+    /// # Errors
+    /// The rows cannot be reached.
+    pub fn representation(&self) -> Result<Representation> {
+        Ok(self.rows.representation()?.times(1.0 / self.split))
+    }
+}
+
+/// Fits a model to rows that somebody else holds: what [`fit`](crate::fit()) does in memory, with the same
+/// results up to the rounding of the holder's sums.
+///
+/// # Errors
+/// As [`fit`](crate::fit()), and whatever keeps the holder from its rows. What is made from rows in memory is
+/// refused: starts from singular vectors, and the size-adjusted criterion.
+pub fn fit_rows<'r>(
+    rows: &'r dyn Rows,
+    parameters: &Parameters,
+    observer: &Observer<'_>,
+) -> Result<RowsFit<'r>> {
+    fit_rows_kept(rows, parameters, None, observer)
+}
+
+/// The same, with its state in a checkpoint, or from one.
+///
+/// # Errors
+/// As [`fit_rows`] and [`fit_kept`](super::fit_kept).
+pub fn fit_rows_kept<'r>(
+    rows: &'r dyn Rows,
+    parameters: &Parameters,
+    checkpoint: Option<&Checkpoint>,
+    observer: &Observer<'_>,
+) -> Result<RowsFit<'r>> {
+    let refused = |name, value: &str| {
+        let expected = "this needs all rows in memory: choose another, or fit there";
+        Err(Error::Parameter { name, value: value.to_owned(), expected })
+    };
+    if parameters.init.fill().is_some() {
+        return refused("init", "a start from singular vectors");
+    }
+    if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
+        return refused("baseline", "adjusted");
+    }
+    let mut fit = run(rows, parameters, None, checkpoint, observer)?;
+    let count = rows.groups().iter().map(|g| g.rows).sum();
+    fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
+    Ok(fit)
+}
