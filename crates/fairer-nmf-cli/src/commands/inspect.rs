@@ -245,7 +245,6 @@ impl Entries {
     }
 }
 
-/// `rank` is what no group may be below.
 /// Which groups a fit would keep outside the maximum.
 fn outside(groups: &[GroupSize], rank: usize) -> Option<String> {
     let small: Vec<String> = (groups.iter().filter(|g| g.rows <= rank))
