@@ -69,7 +69,7 @@ def test_many_partitions_are_added_by_workers(client):
 
 def test_whole_fits_are_those_of_memory(client):
     X, groups = rows_and_groups()
-    options = {"n_components": 2, "n_init": 2, "baseline_runs": 1}
+    options = {"n_components": 2, "n_init": 2, "baseline": "paper", "baseline_runs": 1}
     own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
     rows, labels = da.from_array(X, chunks=(90, -1)), da.from_array(groups, chunks=90)
     model = fitted(cluster.FairerNMF, rows, labels, **options)
