@@ -321,7 +321,7 @@ fn table(bytes: &mut Bytes<'_>) -> bool {
             .collect();
         text += &join(cells);
         if !plain && bytes.rarely(12) {
-            text += &bytes.pick(&[",", "\"", "\n\n", "\r", ";;"]);
+            text += bytes.pick(&[",", "\"", "\n\n", "\r", ";;"]);
         }
         text += end;
     }

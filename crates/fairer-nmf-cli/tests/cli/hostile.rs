@@ -142,7 +142,7 @@ fn matrices() -> Vec<(&'static str, Vec<u8>)> {
         ("nothing.npy", Vec::new()),
         ("zstd.csv.zst", zstd_of_one_letter(20_000)),
         ("gzip.csv.gz", gz(&[b'1'; 1 << 20]).repeat(2_000)),
-        ("gzip.npy.gz", gz(&vec![b'1'; 1 << 20]).repeat(2_000)),
+        ("gzip.npy.gz", gz(&[b'1'; 1 << 20]).repeat(2_000)),
     ]
 }
 

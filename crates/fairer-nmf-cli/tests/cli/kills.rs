@@ -101,9 +101,7 @@ fn a_result_that_is_cut_inside_its_number_is_made_again() {
     let run = ["reproduce", "synthetic-1", "--quick", "--trials", "1", "--out", "r"];
     place.ok(&run);
     let whole = place.read("r/results.csv");
-    // The last line of a trial whose last line is no time, so that it can be compared.
-    let at = whole.match_indices('\n').map(|(at, _)| at);
-    let cut = at.filter(|at| !whole[..*at].ends_with("e-9")).next_back().unwrap();
+    let cut = whole.rfind('\n').unwrap();
     assert!(whole[..cut - 2].ends_with(|c: char| c.is_ascii_digit()), "a number is cut");
     place.write("r/results.csv", &whole[..cut - 2]);
     place.ok(&run);
