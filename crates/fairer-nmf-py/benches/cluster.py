@@ -1,6 +1,6 @@
 """Two Dask workers with one thread each against two threads of one process, and what a round costs.
 
-    python benches/cluster.py                      # 10^6 x 500 in f32 at rank 20: prints what cluster.txt holds
+    python benches/cluster.py                      # 10^6 x 500 in f32 at rank 20
     python benches/cluster.py --rows 20000         # smaller data, for a look
 
 Both fit the same rows from the same random start by the AM scheme, without baselines. A time is
