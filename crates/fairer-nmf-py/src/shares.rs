@@ -174,7 +174,7 @@ impl Shares for Asked {
             let question = PyBytes::new(py, &request.to_bytes(false));
             let whole = Bound::new(py, Whole(request.clone()))?;
             let sum: PyReadonlyArray1<'_, f64> =
-                self.ask.bind(py).call1((question, whole))?.extract().map_err(PyErr::from)?;
+                self.ask.bind(py).call1((question, whole))?.extract()?;
             Ok(sum.as_array().to_vec())
         };
         Python::attach(asked).map_err(|raised| {

@@ -83,7 +83,7 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     let refused = |data: &GroupedData<'_, f64>, p: &Parameters| {
-        let error = fit_kept(data, p, Some(&at(&path, true)), &silent).err().expect("refused");
+        let error = fit_kept(data, p, Some(&at(&path, true)), &silent).expect_err("refused");
         error.to_string()
     };
     assert!(refused(&data, &p).contains("there is no checkpoint"));

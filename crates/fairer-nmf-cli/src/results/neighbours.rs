@@ -26,7 +26,7 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
             format!("{:.2}", method.seconds),
         ];
         cells.extend(method.losses.iter().map(|loss| number(*loss)));
-        table.row(PLAIN, cells.into_iter());
+        table.row(PLAIN, cells);
     }
     let heading = styled(STRONG, &format!("Losses of the groups at rank {}", found.rank));
     let remarks = found.methods.iter().filter_map(|method| {

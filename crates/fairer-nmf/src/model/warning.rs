@@ -61,7 +61,7 @@ pub enum Warning {
         /// The groups.
         groups: Vec<String>,
     },
-    /// Fairness costs all together more than [`RISE`] of the data.
+    /// Fairness costs all together more than `RISE` of the data.
     TotalErrorRose {
         /// ‖X − WH‖/‖X‖ of standard NMF.
         standard: f64,

@@ -59,7 +59,7 @@ impl<T: Number> Shares for Here<'_, T> {
                 None => kept.answer(x, &request.to_bytes(true))?.expect("told how"),
             };
             // Asked twice, it answers alike, and W moves once.
-            if asked % 3 == 0 {
+            if asked.is_multiple_of(3) {
                 assert_eq!(kept.answer(x, &question)?.as_ref(), Some(&answer));
             }
             let mut traffic = self.traffic.lock().unwrap();
