@@ -178,7 +178,7 @@ struct Task<'a, 'd, T> {
 /// Fits every method at a rank against the same baselines. `parameters` say rank, baselines, restarts and seed.
 ///
 /// # Errors
-/// Rows with weights or groups that overlap, a rank that is too small for a method, or what [`fit`] refuses.
+/// Rows with weights or groups that overlap, a rank that is too small for a method, or what [`fit()`] refuses.
 pub fn compare<T: Element>(
     data: &GroupedData<'_, T>,
     methods: &[Neighbour],
