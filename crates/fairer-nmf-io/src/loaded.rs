@@ -223,7 +223,7 @@ pub fn group_sizes(labels: &[String]) -> Vec<(&str, usize)> {
 /// The name of groups that were put together.
 pub const OTHER: &str = "Other";
 
-/// Puts groups with fewer than `least` rows together as [`OTHER`], where there are at least two of
+/// Puts groups with fewer than `least` rows together as `OTHER`, where there are at least two of
 /// them or it is there already, and says which.
 pub fn merge_small(labels: &mut [String], least: usize) -> Option<String> {
     let sizes = group_sizes(labels);
