@@ -138,14 +138,27 @@ fn group_table(outcome: &Outcome) -> String {
         let (count, all) = (worst_count(outcome), outcome.groups.len());
         let who =
             if count == all { "All groups".to_owned() } else { format!("{count} of {all} groups") };
-        text += &format!("{who} share the largest R-Loss, {}.\n", signed(outcome.worst_loss));
+        let what = if allowed { "R-Loss beyond chance" } else { "R-Loss" };
+        text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
     }
     text
 }
 
-/// The min-max fit makes losses equal: whoever shows the same digits is as badly off.
+/// The min-max fit makes losses, less what chance explains, equal: whoever shows the same digits is
+/// as badly off.
 fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
-    signed(group.own.loss) == signed(outcome.worst_loss) && !group.group.outside
+    signed(beyond(group)) == signed(worst_beyond(outcome)) && !group.group.outside
+}
+
+/// The loss less what a random group of the size would pay, where the fit allowed that.
+fn beyond(group: &GroupOutcome) -> f64 {
+    group.own.loss - group.group.allowance.unwrap_or(0.0)
+}
+
+/// The largest of those shown.
+fn worst_beyond(outcome: &Outcome) -> f64 {
+    let shown = outcome.groups.iter().filter(|group| !group.group.outside);
+    shown.map(beyond).fold(f64::NEG_INFINITY, f64::max)
 }
 
 fn worst_count(outcome: &Outcome) -> usize {

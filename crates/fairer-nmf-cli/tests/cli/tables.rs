@@ -259,7 +259,10 @@ fn a_tie_of_nearly_all_groups_is_not_worst_on_every_line() {
         text += &format!("g{g},{}\n", cells.join(","));
     }
     let place = Place::with("a.csv", text);
-    let ran = place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "1", "--no-compare"]);
-    assert!(!ran.out.contains("<- worst"), "{}", ran.out);
-    assert!(ran.out.contains("groups share the largest R-Loss"), "{}", ran.out);
+    for (baseline, what) in [("adjusted", "R-Loss beyond chance"), ("paper", "R-Loss")] {
+        let fit = ["fit", "a.csv", "--group-by", "g", "--rank", "1", "--no-compare"];
+        let ran = place.ok(&[&fit[..], &["--baseline", baseline]].concat());
+        assert!(!ran.out.contains("<- worst"), "{}", ran.out);
+        assert!(ran.out.contains(&format!("groups share the largest {what}, ")), "{}", ran.out);
+    }
 }
