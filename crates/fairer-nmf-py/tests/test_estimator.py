@@ -54,8 +54,12 @@ def test_am_is_fairer_than_standard(data):
     X, groups = data
     fair = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
     standard = FairerNMF(3, method="standard", random_state=0).fit(X, sensitive_features=groups)
-    assert fair.worst_loss_ < standard.worst_loss_
+    assert (fair.criterion_, standard.criterion_) == ("excess loss", "loss")
+    assert fair.worst_criterion_ < standard.worst_loss_
     np.testing.assert_allclose(fair.baseline_errors_, standard.baseline_errors_)
+    fair.set_params(baseline="best").fit(X, sensitive_features=groups)
+    assert fair.criterion_ == "loss" and fair.worst_criterion_ == fair.worst_loss_
+    assert fair.worst_loss_ < standard.worst_loss_
 
 
 @pytest.mark.parametrize("update", ["auto", "mu", "hals", "nnls"])
@@ -110,9 +114,9 @@ def test_normalised_features_are_the_papers_and_components_speak_of_the_original
     X, groups = data
     X = X * np.linspace(0.1, 100, X.shape[1])
     scale = 1 / np.linalg.norm(X, axis=0)
-    inside = FairerNMF(4, normalize="features", random_state=0)
+    inside = FairerNMF(4, normalize="features", baseline="paper", random_state=0)
     W = inside.fit_transform(X, sensitive_features=groups)
-    outside = FairerNMF(4, random_state=0)
+    outside = FairerNMF(4, baseline="paper", random_state=0)
     W2 = outside.fit_transform(X * scale, sensitive_features=groups)
     np.testing.assert_allclose(inside.group_losses_, outside.group_losses_, atol=1e-7)
     np.testing.assert_allclose(W, W2, rtol=1e-4, atol=1e-6)
@@ -134,12 +138,13 @@ def test_transform_needs_no_groups_and_agrees_with_the_fit(method, data):
         model.inverse_transform(W[:, :3])
 
 
-def test_score_is_minus_the_worst_loss(data):
+@pytest.mark.parametrize("baseline", ["adjusted", "best"])
+def test_score_is_minus_the_worst_of_the_criterion(data, baseline):
     X, groups = data
-    model = FairerNMF(4, random_state=0).fit(X, sensitive_features=groups)
-    assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_loss_)
+    model = FairerNMF(4, baseline=baseline, random_state=0).fit(X, sensitive_features=groups)
+    assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_criterion_)
     # Relative losses do not depend on the unit of the data.
-    assert model.score(7 * X, sensitive_features=groups) == pytest.approx(-model.worst_loss_)
+    assert model.score(7 * X, sensitive_features=groups) == pytest.approx(-model.worst_criterion_)
     plain = FairerNMF(4, method="standard", random_state=0).fit(X)
     error = np.linalg.norm(X - plain.inverse_transform(plain.transform(X))) / np.linalg.norm(X)
     assert plain.score(X) == pytest.approx(-error)
@@ -170,8 +175,8 @@ def test_seeds(data):
 
 def test_baselines(data):
     X, groups = data
-    E = estimate_baseline(X, 3, sensitive_features=groups, random_state=0)
-    model = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
+    E = estimate_baseline(X, 3, sensitive_features=groups, baseline="paper", random_state=0)
+    model = FairerNMF(3, baseline="paper", random_state=0).fit(X, sensitive_features=groups)
     assert list(E) == ["large", "middle", "small"] == model.groups_.tolist()
     np.testing.assert_array_equal(E.errors, model.baseline_errors_)
     np.testing.assert_array_equal(E.norms, model.group_norms_)
@@ -269,7 +274,9 @@ def test_pipeline_and_grid_search_with_routing(data):
         )
         search.fit(X[order], sensitive_features=groups[order])
         assert search.best_params_ == {"fairernmf__n_components": 5}
-        assert pipeline.score(X, sensitive_features=groups) == pytest.approx(-pipeline[-1].worst_loss_)
+        assert pipeline.score(X, sensitive_features=groups) == pytest.approx(
+            -pipeline[-1].worst_criterion_
+        )
         refused = make_pipeline(
             FairerNMF(3, random_state=0).set_fit_request(sensitive_features=False)
         )

@@ -19,7 +19,7 @@ def test_a_score_without_groups_is_refused_after_a_fit_with_groups(data):
     model = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match=r"give sensitive_features.*enable_metadata_routing=True"):
         model.score(X)
-    assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_loss_)
+    assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_criterion_)
 
 
 def test_cross_validation_without_routing_says_so(data):

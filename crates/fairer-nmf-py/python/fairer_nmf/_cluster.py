@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import CancelledError, Client, KilledWorker, TimeoutError, wait
+from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 from numpy.typing import NDArray
 from scipy import sparse
@@ -32,7 +33,7 @@ PATIENCE = 120
 AT_A_TIME = 8
 
 #: What Dask raises where workers or the scheduler are gone.
-LOST = (CancelledError, KilledWorker, CommClosedError)
+LOST = (CancelledError, ClosedClientError, KilledWorker, CommClosedError)
 #: The sum of the answers to a question, if anybody had one, and the shares that had lost their W.
 Answer = tuple[NDArray[np.float64] | None, list[int]]
 
