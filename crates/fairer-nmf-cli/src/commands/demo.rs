@@ -13,7 +13,7 @@ use fairer_nmf_io::{
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::files::{Asked, Files, end_if_stopped};
-use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, said, table};
+use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table};
 use crate::screen::{Bar, Deadline, STRONG, print, show, styled};
 use crate::work::{Plan, fit_and_compare};
 
@@ -108,8 +108,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     outcome.warnings = compared.warnings();
     end_if_stopped()?;
 
-    let shown = (!quiet).then(|| introduction() + &table(&outcome));
-    show(&bar, &[], shown, &outcome.warnings)?;
     let about = About {
         title: title(),
         features: &loaded.dataset.features,
@@ -117,6 +115,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         ..about()
     };
     audit_fit(about, &data, compared, &mut outcome, &AuditArgs::standard(), &bar)?;
+    bar.finish();
+    // After the audit: the verdict comes first.
+    let shown = (!quiet).then(|| introduction() + &table(&outcome));
+    show(&bar, &[], shown, &outcome.warnings)?;
     let plan = Plan {
         ranks: (1..=8).collect(),
         trials: 3,
@@ -134,8 +136,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     files.finish()?;
     if !quiet {
         print(&format!(
-            "\n{}\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n",
-            said(&outcome).unwrap_or_default()
+            "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
         ))?;
     }
     Ok(())

@@ -20,6 +20,8 @@ fn demo_shows_that_the_worst_group_gains_and_writes_its_page() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(!ran.out.contains('\x1b'), "colour in a pipe");
+    let place_of = |part: &str| ran.out.find(part).unwrap_or_else(|| panic!("{part}: {}", ran.out));
+    assert!(place_of("No group pays noticeably more") < place_of("R-Loss"), "the verdict leads");
     let page = place.read("demo-report.html");
     for part in ["Heart Disease", "female", "Standard NMF", "Fairer-NMF (AM)", "thalach"] {
         assert!(page.contains(part), "{part}");
