@@ -52,15 +52,12 @@ fn scale_order_and_names_do_not_matter() {
 
 #[test]
 fn errors_of_held_out_entries_are_those_of_a_plain_computation() {
-    // Rank 1 without noise: every row is a multiple of one topic, so what is left out is known, but
-    // for the hundredth of a topic that holds coordinates down: ε/(s + ε) where a share s of its
-    // squared norm is kept.
+    // Rank 1 without noise: every row is a multiple of one topic, so what is left out is known.
     let x = Array2::from_shape_fn((20, 8), |(i, j)| (1 + i) as f64 * (1 + j) as f64);
     let labels = vec!["a"; 20];
     let options = RankOptions { ranks: vec![1, 2], ..RankOptions::default() };
     let found = chosen(&x, &labels, &options);
-    let error = found.points[0].held_out_error;
-    assert!(error > 0.01 / 1.01 && error < 0.01 / 0.31, "{:?}", found.points);
+    assert!(found.points[0].held_out_error < 1e-3, "{:?}", found.points);
     assert_eq!(found.rank, 1);
     assert!(found.points[0].stability > 0.999);
 }

@@ -4,7 +4,7 @@
 //! topics always fit better. So features are held out too. For a row r of a fold and a part J of the
 //! features, with H of standard NMF of the other folds:
 //!
-//!   w = argmin_{w ≥ 0} ‖x_{r,−J} − w H_{−J}‖² + ε Σ_a w_a²‖h_a‖²,    e_k(r) = Σ_J ‖x_{r,J} − w H_J‖²
+//!   w = argmin_{w ≥ 0} ‖x_{r,−J} − w H_{−J}‖²,    e_k(r) = Σ_J ‖x_{r,J} − w H_J‖²
 //!
 //! K folds of the rows (each group spread over all of them) by K parts of the features; K fits a
 //! rank. Topics that features share lower e_k; topics that only remember noise raise it.
@@ -29,9 +29,10 @@ use serde::{Deserialize, Serialize};
 
 /// Rows below which a group has no say: its errors are too noisy.
 pub const ENOUGH: usize = 30;
-/// Part of a topic's squared norm that stands for what the kept features do not show of it. Without
-/// it a topic that lies almost wholly in the features left out gets a coordinate without bound.
-const RIDGE: f64 = 0.01;
+/// Part of a topic's squared norm that the kept features have to show for its coordinate to be taken
+/// as it is. Below it, a topic that lies almost wholly in the features left out would get a coordinate
+/// without bound; it is held down as if they showed so much.
+const LEAST_SHOWN: f64 = 0.05;
 /// Ranks tried in a row without a better one before the rest is left out.
 const PATIENCE: usize = 4;
 
@@ -232,7 +233,7 @@ impl Split {
     }
 
     /// e(r) of rows under H (r×n), part by part of the features. A topic that hardly shows in the
-    /// features that are kept tells nothing of the others: [`RIDGE`] holds its coordinate down.
+    /// features that are kept tells nothing of the others: [`LEAST_SHOWN`] holds its coordinate down.
     fn errors<T: Element>(
         &self,
         data: &GroupedData<'_, T>,
@@ -274,7 +275,7 @@ impl Split {
             let (mut g, c) = (without(&gram, part), without(&cross, part));
             for a in 0..r {
                 let whole = g[a * r + a] + gram[part][a * r + a];
-                g[a * r + a] += RIDGE * whole;
+                g[a * r + a] = g[a * r + a].max(LEAST_SHOWN * whole);
             }
             let mut w = vec![0.0; rows.len() * r];
             nnls::solve(&g, &c, &mut w, r, &mut scratch);
