@@ -69,3 +69,14 @@ fn what_cannot_be_split_is_refused_with_the_cure() {
     let message = choose(&data, &RankOptions::default(), &silent).unwrap_err().to_string();
     assert!(message.contains("give the rank"), "{message}");
 }
+
+#[test]
+fn six_pairs_of_features_are_six_topics() {
+    let (x, labels) = synthetic::second(0);
+    let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };
+    let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+    let found = chosen(&x, &labels, &options);
+    assert_eq!(found.rank, 6, "{found:?}");
+    // An entry that nothing foretells costs no more than a few times itself.
+    assert!(found.points.iter().all(|p| p.held_out_error < 3.0), "{found:?}");
+}
