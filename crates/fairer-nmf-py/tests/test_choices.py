@@ -74,7 +74,7 @@ def test_fairness_between_the_ends(tmp_path):
     assert FairerNMF.load(tmp_path / "m").fairness == 0.5
     with pytest.raises(ValueError, match="fairness is 1.5"):
         FairerNMF(2, fairness=1.5).fit(X, sensitive_features=groups)
-    with pytest.raises(ValueError, match="fairness is 0.5: expected 1 unless the method is 'am'"):
+    with pytest.raises(ValueError, match="fairness is '0.5': expected 1 unless the method is 'am'"):
         FairerNMF(2, fairness=0.5, method="mu").fit(X, sensitive_features=groups)
 
 
