@@ -86,6 +86,9 @@ pub(crate) fn bound_of_rows(
     errors: &[f64],
     deadline: Option<Instant>,
 ) -> Result<BoundReport> {
+    if !rows.is_complete() {
+        return Ok(BoundReport::absent("it holds for data without unobserved cells alone"));
+    }
     let groups = rows.groups();
     let mut moments = rows.moments();
     let side = moments.side();

@@ -3,12 +3,15 @@
 //! All checks of the data live here, so that the kernels behind it assume and do not check.
 
 mod csr;
+mod gaps;
 mod overlap;
 mod sums;
 mod units;
 mod weights;
 
 pub use csr::{Csr, Indices};
+use gaps::Gaps;
+pub use gaps::split_unobserved;
 pub(crate) use overlap::Part;
 pub(crate) use units::{own_unit, power_of_two, usual_unit};
 
@@ -118,6 +121,8 @@ pub struct GroupedData<'a, T> {
     pub(crate) keys: Option<Vec<u64>>,
     /// √ω of every row, where rows have weights: rows of X and W are seen times this.
     roots: Option<Arc<[f64]>>,
+    /// The cells that are unobserved, where some are; zero in the matrix.
+    gaps: Option<Arc<Gaps>>,
     /// Whether the entries have the size that the fit works with ([`GroupedData::in_own_units`]):
     /// features of norm 1 have.
     own_units: bool,
@@ -187,9 +192,9 @@ impl<'a, T: Number> GroupedData<'a, T> {
         parts: Option<Arc<[Part]>>,
     ) -> Result<Self> {
         check_entries(&matrix)?;
-        let (scale, keys, roots) = (None, None, None);
+        let (scale, keys, roots, gaps) = (None, None, None, None);
         let (whole, own_units) = (0.0, false);
-        let mut data = Self { matrix, groups, parts, whole, scale, keys, roots, own_units };
+        let mut data = Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units };
         data.measure()?;
         Ok(data)
     }
@@ -252,8 +257,8 @@ impl<'a, T: Number> GroupedData<'a, T> {
         groups: Vec<Group>,
         scale: Option<Vec<f64>>,
     ) -> Self {
-        let (parts, keys, roots) = (None, None, None);
-        Self { matrix, groups, parts, whole: 0.0, scale, keys, roots, own_units: true }
+        let (parts, keys, roots, gaps) = (None, None, None, None);
+        Self { matrix, groups, parts, whole: 0.0, scale, keys, roots, gaps, own_units: true }
     }
 
     /// Number of rows m of the matrix.
@@ -316,6 +321,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             scale: self.scale.clone(),
             keys: self.keys.clone(),
             roots: self.roots.clone(),
+            gaps: self.gaps.clone(),
             own_units: self.own_units,
         };
         data.measure()?;
@@ -342,6 +348,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             scale: self.scale.clone(),
             keys: self.keys.clone(),
             roots: self.roots.clone(),
+            gaps: self.gaps.clone(),
             own_units: self.own_units,
         }
     }

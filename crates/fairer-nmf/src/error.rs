@@ -157,6 +157,14 @@ pub enum Error {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// Something that needs every cell meets unobserved ones.
+    #[error(
+        "{what} needs every cell, and some are unobserved: leave out rows with gaps, or leave it out"
+    )]
+    Unobserved {
+        /// What.
+        what: &'static str,
+    },
     /// The observer asked to stop before there was a result.
     #[error("stopped before there was a result")]
     Stopped,

@@ -4,25 +4,30 @@
 mod adjusted;
 mod held;
 mod leximin;
+mod made;
 mod restarts;
+mod worst_share;
 
 pub use adjusted::{allowances, fit_against};
 pub use held::{RowsFit, fit_rows, fit_rows_kept};
+pub use worst_share::ShareReport;
 
 use crate::baseline::{Baseline, GroupBaseline, baselines};
 use crate::bound::{BoundReport, bound_of_rows};
 pub use crate::criterion::Allowance;
 use crate::data::GroupedData;
 pub use crate::iteration::{Checkpoint, Start};
-use crate::iteration::{Context, Keeper, Part, Run, Task, criteria, iterate, measure, start};
-use crate::model::{GroupFit, Model, Warning};
+use crate::iteration::{Context, Keeper, Part, Task, criteria, iterate, measure, start};
+use crate::model::{Model, Warning};
 use crate::parameters::{Method, Parameters};
 pub use crate::parameters::{StartWeights, Ties};
+use crate::penalties;
 use crate::progress::{Observer, Progress};
 use crate::rows::{Element, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result, audit};
+use made::{checked_weights, into_model};
 use ndarray::Array2;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -162,6 +167,9 @@ fn fit_with<T: Element>(
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    if let Method::WorstShare { share } = parameters.method {
+        return worst_share::fit_share(data, parameters, share, (start, checkpoint), observer);
+    }
     let outside = adjusted::outside(data, parameters);
     let left_out = outside.iter().any(|a| a.outside);
     let needs_data = matches!(parameters.baseline, Baseline::Adjusted { .. });
@@ -190,6 +198,7 @@ fn fit_unadjusted<T: Element>(
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    data.check_gaps()?;
     let rows = T::hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
         run(&*rows, parameters, start, checkpoint, observer)?;
@@ -198,6 +207,7 @@ fn fit_unadjusted<T: Element>(
         fitted.norm = group.norm();
         fitted.family = group.family.clone();
         fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
+        fitted.observed = data.observed_share(l);
     }
     model.scale = data.scale().map(<[f64]>::to_vec);
     let of_shape = Warning::of_shape(data.rows(), &model);
@@ -216,7 +226,7 @@ fn fill_absent<T: Element>(
     let mut absent = vec![true; data.rows()];
     data.grouped_rows().for_each(|row| absent[row] = false);
     let absent: Vec<usize> = (0..data.rows()).filter(|&row| absent[row]).collect();
-    if let Some(found) = data.project_unweighted(absent.clone(), model.components.view())? {
+    if let Some(found) = data.project_unweighted(absent.clone(), model)? {
         for row in absent {
             representation.row_mut(row).assign(&found.row(row));
         }
@@ -285,11 +295,27 @@ fn run<'r>(
     if !parameters.bound && bound.value.is_some() {
         bound = BoundReport::absent("not asked for");
     }
-    let scheme = parameters.method.scheme(squared_norm(rows));
+    let own = given.map(|start| start.in_own_units(unit));
+    let mut scheme = parameters.method.scheme(squared_norm(rows));
+    let costs = match parameters.method {
+        Method::Penalised { penalties, .. } => {
+            let split = own.as_ref().map_or(1.0, |(_, split)| *split);
+            Some(penalties.in_units(rows.features(), rows.mass(), unit, split))
+        }
+        Method::WorstShare { .. } => {
+            let expected = "this needs all rows in memory, and groups have no part in it";
+            let (name, value) = ("method", "worst-share".to_owned());
+            return Err(Error::Parameter { name, value, expected });
+        }
+        _ => None,
+    };
+    if let Some(costs) = costs {
+        scheme = scheme.penalised(costs);
+    }
     let criteria = criteria(rows, &errors);
     let task = Task {
         scheme,
-        closing: if parameters.polish { Update::Nnls } else { scheme.rows },
+        closing: if parameters.polish || costs.is_some() { Update::Nnls } else { scheme.rows },
         criteria: &criteria,
         start_weights: start_weights.as_deref(),
         stopping: &parameters.stopping,
@@ -300,9 +326,8 @@ fn run<'r>(
         restarts: 1,
         part: Part::Restart,
     };
-    let (mut best, split) = match given {
-        Some(start) => {
-            let (start, split) = start.in_own_units(unit);
+    let (mut best, split) = match own {
+        Some((start, split)) => {
             let mut rows = rows.apart();
             let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start)?;
             (iterate(rows, begin, &task)?, split)
@@ -315,78 +340,19 @@ fn run<'r>(
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
     }
-    if parameters.polish && !scheme.looks_ahead {
+    if parameters.polish && !scheme.looks_ahead && costs.is_none() {
         let statistics = best.rows.pass(&best.dictionary, RowStep::EXACT)?;
         best.measured = measure(&*best.rows, &statistics, &best.dictionary, &criteria)?;
     }
+    let objective = costs.map(|costs| penalties::objective(&best, costs) / (unit * unit));
     let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
     let (mut model, rows) = into_model(parameters, baseline, best, bound);
     model.components.mapv_inplace(|v| v * split / unit);
+    model.penalised_objective = objective;
     model.check_finite()?;
     if cut_short {
         model.warnings.push(Warning::BaselinesCutShort);
     }
     let fit_time = begin.elapsed() - baseline_time;
     Ok(RowsFit { model, rows, split, baseline_time, fit_time })
-}
-
-/// Start weights with sum 1.
-fn checked_weights(weights: &[f64], groups: usize) -> Result<Vec<f64>> {
-    let bad = |value: String, expected| Error::Parameter { name: "start weights", value, expected };
-    if weights.len() != groups {
-        let value = format!("{} values for {groups} groups", weights.len());
-        return Err(bad(value, "give one per group"));
-    }
-    if let Some(weight) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
-        return Err(bad(weight.to_string(), "must be finite and not negative"));
-    }
-    let total: f64 = weights.iter().sum();
-    if !(total.is_finite() && total > 0.0) {
-        return Err(bad(format!("a sum of {total}"), "at least one must be positive"));
-    }
-    Ok(weights.iter().map(|w| w / total).collect())
-}
-
-fn into_model<'r>(
-    parameters: &Parameters,
-    baselines: Vec<GroupBaseline>,
-    run: Run<'r>,
-    bound: BoundReport,
-) -> (Model, Box<dyn Rows + 'r>) {
-    let unit = run.rows.unit();
-    let groups: Vec<GroupFit> = run
-        .rows
-        .groups()
-        .iter()
-        .zip(baselines)
-        .enumerate()
-        .map(|(l, (group, baseline))| GroupFit {
-            name: group.name.clone(),
-            family: None,
-            rows: group.rows,
-            effective_rows: None,
-            norm: group.norm() / unit,
-            baseline,
-            relative_error: run.measured.relative_errors[l],
-            loss: run.measured.losses[l],
-            weight: run.weights[l],
-            chance: None,
-            outside: false,
-        })
-        .collect();
-    let model = Model {
-        components: run.dictionary.to_components(),
-        warnings: Warning::of(&groups, parameters, run.status),
-        groups,
-        overlap_error: run.measured.whole.map(|squared| squared.sqrt() / unit),
-        parameters: parameters.clone(),
-        status: run.status,
-        history: run.history,
-        step_gap: run.step_gap,
-        global_bound: bound,
-        scale: None,
-        feature_names: None,
-        preparation: None,
-    };
-    (model, run.rows)
 }

@@ -10,9 +10,12 @@ use crate::bound::BoundReport;
 use crate::criterion::Allowance;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
-use crate::parameters::Parameters;
-use crate::rows::{Element, RowStart, RowStep, Units};
+use crate::discover::FoundGroups;
+use crate::fit::ShareReport;
+use crate::parameters::{Method, Parameters};
+use crate::rows::{Cost, Element, RowStart, RowStep, Units};
 use crate::stopping::Status;
+use crate::update::Update;
 use crate::weights::largest;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -31,6 +34,9 @@ pub struct GroupFit {
     /// Kish's effective number of rows, where they have weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_rows: Option<f64>,
+    /// The share of its cells that are observed, where some are not; errors and norm are then over those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<f64>,
     /// N_ℓ = ‖X_ℓ‖ after scaling.
     pub norm: f64,
     /// E_ℓ and the runs behind it.
@@ -82,6 +88,12 @@ pub struct Model {
     /// data can be treated alike (the program: how documents became TF-IDF). The library only
     /// keeps it.
     pub preparation: Option<String>,
+    /// ½‖X − WH‖² and the penalties, where there are any ([`crate::Penalties`]).
+    pub penalised_objective: Option<f64>,
+    /// What the worst share of rows loses, where it was minimised.
+    pub worst_share: Option<ShareReport>,
+    /// How the groups were found, where they were not known.
+    pub found_groups: Option<FoundGroups>,
     /// What a user should know.
     pub warnings: Vec<Warning>,
 }
@@ -199,12 +211,32 @@ impl Model {
     }
 
     /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares
-    /// solution. Needs no groups and never changes the model.
+    /// solution, with the penalty on W where the fit had one. Needs no groups and never changes the model.
     ///
     /// # Errors
     /// Another number of features than the model's, or a bad entry.
     pub fn transform<'a, T: Element>(&self, matrix: impl Into<Matrix<'a, T>>) -> Result<Array2<T>> {
-        let matrix = matrix.into();
+        self.coordinates(matrix.into(), None)
+    }
+
+    /// The same for rows with unobserved cells (`unobserved` is true, and the matrix zero, there): the solution for the observed
+    /// features of every row.
+    ///
+    /// # Errors
+    /// As [`Model::transform`] and [`GroupedData::with_unobserved`].
+    pub fn transform_unobserved<'a, T: Element>(
+        &self,
+        matrix: impl Into<Matrix<'a, T>>,
+        unobserved: ArrayView2<'_, bool>,
+    ) -> Result<Array2<T>> {
+        self.coordinates(matrix.into(), Some(unobserved))
+    }
+
+    fn coordinates<T: Element>(
+        &self,
+        matrix: Matrix<'_, T>,
+        unobserved: Option<ArrayView2<'_, bool>>,
+    ) -> Result<Array2<T>> {
         if matrix.columns() != self.features() {
             return Err(Error::FeatureCount { found: matrix.columns(), expected: self.features() });
         }
@@ -220,7 +252,19 @@ impl Model {
             Some(scale) => data.with_scale(scale.clone())?,
             None => data,
         };
-        project(&data, self.components.view())
+        let data = match unobserved {
+            Some(mask) => data.with_unobserved(mask)?,
+            None => data,
+        };
+        project_with(&data, self.components.view(), self.row_cost())
+    }
+
+    /// What coordinates cost, where the fit had penalties.
+    fn row_cost(&self) -> Option<Cost> {
+        match self.parameters.method {
+            Method::Penalised { penalties, .. } => Some(penalties.of_rows(self.features())),
+            _ => None,
+        }
     }
 
     /// Writes the model to one safetensors file. The file appears whole or not at all.
@@ -257,31 +301,40 @@ impl Model {
 }
 
 impl<T: Element> GroupedData<'_, T> {
-    /// The best W (m×r) of some rows for a dictionary, zero elsewhere; none where all of them are zero.
+    /// The best W (m×r) of some rows for a model, zero elsewhere; none where all of them are zero.
     pub(crate) fn project_unweighted(
         &self,
         rows: Vec<usize>,
-        components: ArrayView2<'_, f64>,
+        model: &Model,
     ) -> Result<Option<Array2<T>>> {
         if rows.is_empty() {
             return Ok(None);
         }
         match self.without_weights().regrouped(vec![("rows".to_owned(), rows)]) {
-            Ok(alone) => project(&alone, components).map(Some),
+            Ok(alone) => project_with(&alone, model.components.view(), model.row_cost()).map(Some),
             Err(Error::ZeroGroup { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The best W (m×r, rows in the order of the data) for a dictionary.
-pub(crate) fn project<T: Element>(
+/// The best W (m×r, rows in the order of the data) for a dictionary, where its entries cost something with
+/// that cost.
+fn project_with<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
+    cost: Option<Cost>,
 ) -> Result<Array2<T>> {
     let mut rows = T::hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
     rows.begin(h.rank, RowStart::Zero)?;
-    rows.pass(&h, RowStep::EXACT)?;
+    let step = match cost {
+        None => RowStep::EXACT,
+        Some(cost) => {
+            let cost = cost.seen(rows.unit(), rows.unit() / size);
+            RowStep::Penalised { update: Update::Nnls, cost }
+        }
+    };
+    rows.pass(&h, step)?;
     Ok(T::representation(rows.representation()?.times(size / rows.unit())))
 }

@@ -2,6 +2,7 @@
 
 use crate::baseline::{Baseline, Estimate};
 use crate::iteration::{Init, Scheme};
+use crate::penalties::Penalties;
 use crate::stopping::Stopping;
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -37,6 +38,20 @@ pub enum Method {
     Standard {
         /// The update of both factors.
         update: Update,
+    },
+    /// Standard NMF with penalties on both factors.
+    Penalised {
+        /// The update of both factors.
+        update: Update,
+        /// The penalties.
+        penalties: Penalties,
+    },
+    /// No groups at all: the mean relative error of the worst share of rows is minimised
+    /// ([`crate::fit::ShareReport`]).
+    #[serde(rename = "worst-share")]
+    WorstShare {
+        /// The share β of all rows, above 0 and at most 1.
+        share: f64,
     },
 }
 
@@ -92,8 +107,8 @@ impl Method {
     pub fn fairness(&self) -> f64 {
         match self {
             Self::Am { fairness, .. } => *fairness,
-            Self::Weighted { .. } => 1.0,
-            Self::Standard { .. } => 0.0,
+            Self::Weighted { .. } | Self::WorstShare { .. } => 1.0,
+            Self::Standard { .. } | Self::Penalised { .. } => 0.0,
         }
     }
 
@@ -115,7 +130,7 @@ impl Method {
         Self::Standard { update: Update::Hals }
     }
 
-    /// `am`, `mu`, `standard`, or `weighted` for weights with another update than `mu`.
+    /// `am`, `mu`, `standard`, `worst-share`, or `weighted` for weights with another update than `mu`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -123,7 +138,8 @@ impl Method {
             Self::Am { .. } => "am",
             Self::Weighted { update: Update::Mu, .. } => "mu",
             Self::Weighted { .. } => "weighted",
-            Self::Standard { .. } => "standard",
+            Self::Standard { .. } | Self::Penalised { .. } => "standard",
+            Self::WorstShare { .. } => "worst-share",
         }
     }
 
@@ -134,7 +150,11 @@ impl Method {
             Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),
             Self::Am { fairness, .. } => Scheme::between(fairness, squared_norm),
             Self::Weighted { weights, update } => Scheme::weighted(update, weights),
-            Self::Standard { update } => Scheme::weighted(update, WeightRule::Uniform),
+            Self::Standard { update } | Self::Penalised { update, .. } => {
+                Scheme::weighted(update, WeightRule::Uniform)
+            }
+            // Made of standard fits to weighted rows.
+            Self::WorstShare { .. } => Self::standard().scheme(squared_norm),
         }
     }
 }
@@ -262,6 +282,17 @@ impl Parameters {
                 "leximin".to_owned(),
                 "a lexicographic fit has no regard to the total error before the end: leave fairness at 1",
             ),
+            Method::WorstShare { share } if !(share > 0.0 && share <= 1.0) => bad(
+                "worst share",
+                share.to_string(),
+                "must lie above 0 and be at most 1 (the mean over all rows)",
+            ),
+            Method::Penalised { update: Update::Mu, .. } => bad(
+                "update",
+                "mu".to_owned(),
+                "penalties need the update hals or nnls: multiplicative updates keep no zeros",
+            ),
+            Method::Penalised { penalties, .. } => penalties.check(),
             Method::Am { gap, .. } if !(gap.is_finite() && gap > 0.0) => {
                 bad("gap", gap.to_string(), "must be finite and positive")
             }

@@ -28,6 +28,8 @@ pub(crate) enum Purpose {
     Chance(u64, u64),
     /// Folds behind the choice of a rank (group or features, 0), and its fits (rank, fold from 1).
     Rank(u64, u64),
+    /// Folds and clusters behind groups that are found.
+    Discover,
 }
 
 impl Purpose {
@@ -45,6 +47,7 @@ impl Purpose {
             Self::Chance(draw, fit) => (10, draw, fit),
             Self::Rank(a, b) => (40, a, b),
             Self::Resample => (20, 0, 0),
+            Self::Discover => (50, 0, 0),
         }
     }
 }

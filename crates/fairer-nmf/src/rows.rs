@@ -5,6 +5,7 @@
 //! is asked through it, and the holders in memory and in blocks; no algorithm does.
 
 mod blocks;
+mod filled;
 mod memory;
 mod moments;
 pub(crate) mod pass;
@@ -27,6 +28,7 @@ pub(crate) use together::side_by_side;
 
 pub use crate::dictionary::Dictionary;
 use crate::number::Number;
+pub use crate::penalties::Cost;
 pub use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
@@ -48,6 +50,13 @@ pub enum RowStep {
         /// The share.
         share: f64,
     },
+    /// Update it where its entries cost something.
+    Penalised {
+        /// The update.
+        update: Update,
+        /// The cost, in the holder's units.
+        cost: Cost,
+    },
 }
 
 impl RowStep {
@@ -58,8 +67,16 @@ impl RowStep {
     fn parts(self) -> Option<(Update, f64)> {
         match self {
             Self::Keep => None,
-            Self::Update(update) => Some((update, 1.0)),
+            Self::Update(update) | Self::Penalised { update, .. } => Some((update, 1.0)),
             Self::Toward { update, share } => Some((update, share)),
+        }
+    }
+
+    /// What the entries of W cost, where they cost anything.
+    fn cost(self) -> Option<Cost> {
+        match self {
+            Self::Penalised { cost, .. } => Some(cost),
+            _ => None,
         }
     }
 }
@@ -139,6 +156,16 @@ pub trait Rows: Send + Sync {
     /// is, and the groups' add up.
     fn overlap(&self) -> Option<f64> {
         None
+    }
+
+    /// How many rows there are, each counted once and with its weight.
+    fn mass(&self) -> f64 {
+        self.groups().iter().map(|g| g.rows).sum::<usize>() as f64
+    }
+
+    /// Whether every cell is observed; what needs all of them, as the bound does, is then left out.
+    fn is_complete(&self) -> bool {
+        true
     }
 
     /// Makes W anew, with `rank` columns.

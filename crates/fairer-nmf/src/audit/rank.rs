@@ -118,6 +118,7 @@ pub fn choose<T: Element>(
     options: &RankOptions,
     observer: &Observer<'_>,
 ) -> Result<RankReport> {
+    data.complete_for("the choice of a rank")?;
     let (rows, features) = (data.grouped_count(), data.features());
     let wrong = |value: usize, expected: &'static str| Error::Parameter {
         name: "rank choice",

@@ -271,6 +271,7 @@ pub fn audit_pair<T: Element>(
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
+    data.complete_for("an audit")?;
     let o = options;
     let rank = components.nrows();
     let found = evaluate(data, components, representation, baselines)?;

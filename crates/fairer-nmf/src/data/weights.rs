@@ -56,6 +56,16 @@ impl<T: Number> GroupedData<'_, T> {
         Ok(self)
     }
 
+    /// The rows with a weight, in one group and with these weights in the place of their own.
+    pub(crate) fn weighted_rows(&self, weights: &[f64]) -> Result<Self> {
+        let mut rows: Vec<usize> = self.grouped_rows().filter(|&row| weights[row] > 0.0).collect();
+        rows.sort_unstable();
+        let mut data = self.clone();
+        data.roots = Some(weights.iter().map(|w| w.sqrt()).collect());
+        data.own_units = false;
+        data.regrouped(vec![("all".to_owned(), rows)])
+    }
+
     /// The same rows, each counted once; norms are those of the weighted rows.
     pub(crate) fn without_weights(&self) -> Self {
         Self { roots: None, ..self.clone() }

@@ -3,7 +3,7 @@
 use super::{Checkpoint, run};
 use crate::baseline::Baseline;
 use crate::model::{Model, Warning};
-use crate::parameters::Parameters;
+use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
 use crate::rows::{Representation, Rows};
 use crate::{Error, Result};
@@ -64,6 +64,11 @@ pub fn fit_rows_kept<'r>(
     };
     if parameters.init.fill().is_some() {
         return refused("init", "a start from singular vectors");
+    }
+    match parameters.method {
+        Method::WorstShare { .. } => return refused("method", "worst-share"),
+        Method::Penalised { .. } => return refused("penalties", "alpha_W, alpha_H"),
+        _ => {}
     }
     if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
         return refused("baseline", "adjusted");

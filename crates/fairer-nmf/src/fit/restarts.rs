@@ -5,6 +5,7 @@ use crate::iteration::{
     Begin, Context, DictionaryRule, First, Init, Objective, Part, Run, Scheme, Task, iterate, start,
 };
 use crate::parameters::{Method, Parameters};
+use crate::penalties;
 use crate::progress::{Observer, Progress};
 use crate::rows::{self, Rows};
 use crate::stopping::Status;
@@ -85,7 +86,10 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         iterate(rows, begin, &task)
     };
     // Every method is judged by what it lowers.
-    let value = |run: &Run<'_>| task.scheme.objective.of(&run.measured);
+    let value = |run: &Run<'_>| match task.scheme.costs() {
+        Some(costs) => penalties::objective(run, costs),
+        None => task.scheme.objective.of(&run.measured),
+    };
     let tie = |value: f64| if task.scheme.objective == Objective::Sum { TIE * value } else { TIE };
     let mut best: Option<(usize, Run<'r>)> = None;
     let mut keep = |(restart, run): (usize, Run<'r>)| match &best {

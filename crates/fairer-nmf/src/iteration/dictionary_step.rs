@@ -4,6 +4,7 @@
 use super::scheme::DictionaryRule;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::penalties::{self, Cost};
 use crate::statistics::Statistics;
 use crate::stopping::Measured;
 use crate::update::Update;
@@ -18,6 +19,7 @@ pub(super) enum DictionaryStep<'a> {
         rule: WeightRule,
         coefficients: Coefficients,
         criteria: &'a [Criterion],
+        costs: Option<(Cost, Cost)>,
     },
     MinMax(MinMax<'a>),
     Mixture(Box<Search>),
@@ -62,11 +64,12 @@ impl<'a> DictionaryStep<'a> {
     ) -> Self {
         let groups = criteria.len();
         match rule {
-            DictionaryRule::Weighted { update, weights: rule } => Self::Weighted {
+            DictionaryRule::Weighted { update, weights: rule, costs } => Self::Weighted {
                 update,
                 rule,
                 coefficients: Coefficients::new(rule, groups),
                 criteria,
+                costs,
             },
             DictionaryRule::MinMax { gap } => Self::MinMax(MinMax {
                 wanted: gap,
@@ -90,7 +93,7 @@ impl<'a> DictionaryStep<'a> {
         h: &mut Dictionary,
     ) {
         match self {
-            Self::Weighted { update, rule, coefficients, criteria } => {
+            Self::Weighted { update, rule, coefficients, criteria, costs } => {
                 let losses = before.map_or(&[][..], |m| &m.losses);
                 let mut weights = coefficients.next(*rule, losses, criteria);
                 // The sum over all rows is not that over groups that overlap.
@@ -98,7 +101,18 @@ impl<'a> DictionaryStep<'a> {
                     weights.fill(0.0);
                     weights.push(1.0);
                 }
-                step(*update, &weights, statistics, h);
+                match costs {
+                    None => step(*update, &weights, statistics, h),
+                    Some(costs) => {
+                        let mut sum =
+                            Statistics::weighted(statistics, &weights, h.rank, h.features);
+                        // The first rows are the start's, not the best ones.
+                        if before.is_some() {
+                            penalties::balance(&mut sum, h, *costs);
+                        }
+                        penalties::step(*update, sum, costs.1, h);
+                    }
+                }
             }
             Self::MinMax(exact) => exact.take(&statistics[..exact.criteria.len()], h),
             Self::Mixture(search) => search.step(statistics, h),

@@ -48,7 +48,7 @@ pub(crate) fn iterate<'r>(
         return Ok(left.into_run(rows));
     }
     let scheme = task.scheme;
-    let row_step = RowStep::Update(scheme.rows);
+    let row_step = scheme.row_step(scheme.rows);
     let objective = |measured: &Measured| scheme.objective.of(measured);
     let of_groups = || rows.groups().iter().map(|g| g.norm() * g.norm()).sum();
     let norm: f64 = rows.overlap().unwrap_or_else(of_groups).sqrt();
@@ -138,9 +138,10 @@ pub(crate) fn iterate<'r>(
             };
         }
     }
-    if scheme.looks_ahead {
-        // The rows that belong to the final dictionary; this can only lower every group's error.
-        statistics = rows.pass(&h, RowStep::Update(task.closing))?;
+    if scheme.looks_ahead || scheme.costs().is_some() {
+        // The rows that belong to the final dictionary; this can only lower every group's error (with
+        // penalties: the objective).
+        statistics = rows.pass(&h, scheme.row_step(task.closing))?;
         latest = None;
     }
     let measured = match latest {

@@ -32,6 +32,7 @@ impl Start {
     /// # Errors
     /// The rank is larger than the matrix: there are not as many singular vectors.
     pub fn nndsvd<T: Element>(data: &GroupedData<'_, T>, rank: usize, fill: bool) -> Result<Self> {
+        data.complete_for("a start from singular vectors")?;
         let (m, n) = (data.rows(), data.features());
         if rank > m.min(n) {
             return Err(Error::Parameter {

@@ -1,5 +1,7 @@
 //! What a method is made of: the choices that the loop is run with.
 
+use crate::penalties::Cost;
+use crate::rows::RowStep;
 use crate::stopping::Measured;
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -41,6 +43,8 @@ pub(crate) enum DictionaryRule {
         update: Update,
         /// The rule.
         weights: WeightRule,
+        /// What the entries of W and of H cost, where they cost anything.
+        costs: Option<(Cost, Cost)>,
     },
     /// The exact minimum of the largest loss, to a gap in units of loss.
     MinMax {
@@ -89,10 +93,38 @@ impl Scheme {
         let even = weights == WeightRule::Uniform;
         Self {
             rows: update,
-            dictionary: DictionaryRule::Weighted { update, weights },
+            dictionary: DictionaryRule::Weighted { update, weights, costs: None },
             objective: if even { Objective::Sum } else { Objective::Worst },
             looks_ahead: even && update != Update::Mu,
             soft: 0,
+        }
+    }
+
+    /// The same with costs of the entries of W and H. Rows are exact, so that the statistics tell what W costs, and nothing looks
+    /// ahead: plain alternation never raises the objective.
+    pub fn penalised(self, costs: (Cost, Cost)) -> Self {
+        let dictionary = match self.dictionary {
+            DictionaryRule::Weighted { update, weights, .. } => {
+                DictionaryRule::Weighted { update, weights, costs: Some(costs) }
+            }
+            other => other,
+        };
+        Self { rows: Update::Nnls, dictionary, looks_ahead: false, ..self }
+    }
+
+    /// What the entries of W and H cost, where they cost anything.
+    pub fn costs(&self) -> Option<(Cost, Cost)> {
+        match self.dictionary {
+            DictionaryRule::Weighted { costs, .. } => costs,
+            _ => None,
+        }
+    }
+
+    /// What a pass does with the rows, by this update.
+    pub fn row_step(&self, update: Update) -> RowStep {
+        match self.costs() {
+            None => RowStep::Update(update),
+            Some((cost, _)) => RowStep::Penalised { update, cost },
         }
     }
 

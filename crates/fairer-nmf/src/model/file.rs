@@ -7,6 +7,8 @@
 
 use super::{GroupFit, Model, Warning};
 use crate::bound::BoundReport;
+use crate::discover::FoundGroups;
+use crate::fit::ShareReport;
 use crate::parameters::{Method, Parameters};
 use crate::stopping::Status;
 use crate::{Error, Result};
@@ -21,7 +23,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Version of the format; a reader refuses newer ones.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The first version whose method may have penalties or be of rows rather than of groups, and whose cells may be
+/// unobserved: who does not know them would give new rows other coordinates, or call it what it is not.
+const WITH_ROWS: u32 = 4;
 /// The first version whose method may be fair in part and whose groups may overlap: who does not know it
 /// would call it Fairer-NMF, and add up errors of the same rows.
 const WITH_FAIRNESS: u32 = 3;
@@ -43,6 +48,12 @@ struct Header {
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preparation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    penalised_objective: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worst_share: Option<ShareReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found_groups: Option<FoundGroups>,
     warnings: Vec<Warning>,
 }
 
@@ -101,6 +112,8 @@ fn remove_left_behind(path: &Path, name: &OsStr) {
 pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     let header = Header {
         format_version: match (&model.preparation, model.parameters.method) {
+            (_, Method::Penalised { .. } | Method::WorstShare { .. }) => WITH_ROWS,
+            _ if model.groups.iter().any(|g| g.observed.is_some()) => WITH_ROWS,
             (_, Method::Am { fairness, .. }) if fairness < 1.0 => WITH_FAIRNESS,
             _ if model.overlap_error.is_some() => WITH_FAIRNESS,
             (Some(_), _) => WITH_PREPARATION,
@@ -114,6 +127,10 @@ pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
         global_bound: model.global_bound.clone(),
         feature_names: model.feature_names.clone(),
         preparation: model.preparation.clone(),
+        penalised_objective: model.penalised_objective,
+        worst_share: model.worst_share.clone(),
+        found_groups: (model.found_groups.clone())
+            .map(|found| FoundGroups { labels: Vec::new(), ..found }),
         warnings: model.warnings.clone(),
     };
     let json = serde_json::to_string(&header).map_err(|e| e.to_string())?;
@@ -198,6 +215,9 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         scale,
         feature_names: header.feature_names,
         preparation: header.preparation,
+        penalised_objective: header.penalised_objective,
+        worst_share: header.worst_share,
+        found_groups: header.found_groups,
         warnings: header.warnings,
     };
     match model.check_finite() {

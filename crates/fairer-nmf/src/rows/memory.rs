@@ -5,6 +5,7 @@
 //! The one place where the number type of the data is chosen: behind the door nothing knows it, so
 //! the kernels are compiled once for f32 and once for f64, here.
 
+use super::filled::Filled;
 use super::moments::InMemory;
 use super::{
     Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
@@ -70,6 +71,8 @@ pub struct Memory<'a, T> {
     groups: Vec<RowGroup>,
     rank: usize,
     w: Vec<T>,
+    /// X with the unobserved cells filled, where there are any.
+    filled: Option<Filled<'a, T>>,
 }
 
 impl<'a, T: Number> Memory<'a, T> {
@@ -89,7 +92,8 @@ impl<'a, T: Number> Memory<'a, T> {
             squared_norm: g.squared_norm,
         };
         let groups = data.groups().iter().map(of_group).collect();
-        Self { data, unit, groups, rank: 0, w: Vec::new() }
+        let filled = data.has_gaps().then(|| Filled::new(&data));
+        Self { data, unit, groups, rank: 0, w: Vec::new(), filled }
     }
 
     /// ‖x_i − w_iH‖² of the rows of a part.
@@ -143,7 +147,10 @@ where
     }
 
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
-        Ok(pass::run(&self.data, h, step, &mut self.w))
+        Ok(match &mut self.filled {
+            None => pass::run(&self.data, h, step, &mut self.w),
+            Some(filled) => filled.pass(&self.data, h, step, &mut self.w),
+        })
     }
 
     fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64> {
@@ -167,6 +174,14 @@ where
         self.data.grouped_rows().zip(by_part.flatten()).for_each(|(row, e)| of_row[row] = e);
         let of_group = |g: &crate::data::Group| g.rows.iter().map(|&row| of_row[row]).collect();
         Ok(self.data.groups().iter().map(of_group).collect())
+    }
+
+    fn mass(&self) -> f64 {
+        self.data.grouped_rows().map(|row| self.data.weight(row)).sum()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.filled.is_none()
     }
 
     fn overlap(&self) -> Option<f64> {

@@ -150,6 +150,8 @@ impl<T: Number> Worker<T> {
             Factor::Sparse(_) => self.cross.reset(h.features * padded(r)),
         }
         let at_once = panel_rows();
+        let costly = step.cost().map(|cost| cost.added_to(&h.gram, r));
+        let gram = costly.as_ref().unwrap_or(&h.gram);
         for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
             let k = panel.len();
             if let Matrix::Dense(x) = &data.matrix {
@@ -170,8 +172,15 @@ impl<T: Number> Worker<T> {
                 if data.is_weighted() {
                     times_roots(data, panel, &mut product[..k * r], r);
                 }
+                if let Some(cost) = step.cost() {
+                    cost.clear_free(&h.gram, &mut self.rows[..k * r], r);
+                    // A row of weight ω counts as ω rows, and is seen times √ω.
+                    for (&row, c) in panel.iter().zip(product.chunks_exact_mut(r)) {
+                        c.iter_mut().for_each(|c| *c -= cost.l1 * data.root(row));
+                    }
+                }
                 let (c, f) = (&product[..k * r], &mut self.rows[..k * r]);
-                update.apply(&h.gram, c, f, r, &mut self.scratch);
+                update.apply(gram, c, f, r, &mut self.scratch);
                 if share < 1.0 {
                     for (t, f) in w.iter().zip(f.iter_mut()) {
                         *f = share * *f + (1.0 - share) * t.to_f64();
@@ -378,6 +387,8 @@ fn residual_squares<T: Number>(
     times(w, (rows.len(), r, r), components, n, residual);
     for (&row, residual) in rows.iter().zip(residual.chunks_exact_mut(n)) {
         data.for_each_in_row(row, |j, x| residual[j] -= x);
+        // What is not observed has no error.
+        data.gaps_of(row).iter().for_each(|&j| residual[j as usize] = 0.0);
     }
     squares(&residual[..rows.len() * n], n, errors);
 }

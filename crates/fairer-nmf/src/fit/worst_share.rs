@@ -1,0 +1,325 @@
+//! The worst share of rows: no groups at all.
+//!
+//! A row that is a group of its own is fitted exactly alone, so its loss is its relative error e_i = ‖x_i − w_iH‖/‖x_i‖ (0 for
+//! a row of zeros, which zero coordinates fit). Minimised is the mean of the worst share β of them, the conditional value at
+//! risk of Rockafellar and Uryasev (2000):
+//!
+//!   F_β(H) = min_τ τ + Σ_i ω_i(e_i − τ)₊/(βΩ) = max { Σ q_i e_i : Σq = 1, 0 ≤ q_i ≤ ω_i/(βΩ) },   Ω = Σω
+//!
+//! β = 1 is the mean over all rows; β → 0 the largest error. For given q, e_i ≤ ½(e_i²/a_i + a_i) with equality at the present
+//! errors a, so that standard NMF of rows with the weights q_i/(a_i‖x_i‖²) lowers Σ q_i e_i. The q that maximises moves with
+//! the errors: it is mixed with those of the last rounds, with half as much of the new each time F does not fall.
+//!
+//! Guarantee: a round that does not lower F is not kept, so F never rises; it begins at standard NMF, and at standard NMF of
+//! rows of equal norm, so that neither has a lower F. Not guaranteed: a global optimum.
+
+use super::{Checkpoint, Fit, Start, estimate_baselines, fit_unadjusted};
+use crate::audit::evaluate;
+use crate::baseline::Baseline;
+use crate::bound::BoundReport;
+use crate::data::GroupedData;
+use crate::parameters::{Method, Parameters};
+use crate::progress::{Observer, Progress};
+use crate::rows::Element;
+use crate::stopping::{Status, Stopping};
+use crate::update::Update;
+use crate::{Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Iterations of standard NMF in one round.
+const ITERATIONS: usize = 5;
+/// Rounds at the most.
+const ROUNDS: usize = 200;
+/// The least part of the new weights that is tried.
+const LEAST_PART: f64 = 1.0 / 64.0;
+/// Errors below this share of the largest count as that much, so that no weight grows without limit.
+const LEAST_ERROR: f64 = 1e-3;
+/// Rounds in a row that fall by less than the tolerance, and then it stands still.
+const STANDING: usize = 3;
+
+/// What the worst share of rows loses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShareReport {
+    /// β.
+    pub share: f64,
+    /// The mean relative error of the worst share of rows: what was minimised.
+    pub error: f64,
+    /// The relative error that the worst share begins at.
+    pub threshold: f64,
+    /// The mean after every round, never rising; the first is that of the start.
+    pub history: Vec<f64>,
+}
+
+/// The worst share of rows with these relative errors and weights: its mean error, the error that it begins at, and q.
+pub(crate) fn worst_share(errors: &[f64], weights: &[f64], share: f64) -> (f64, f64, Vec<f64>) {
+    let room = share * weights.iter().sum::<f64>();
+    let mut order: Vec<usize> = (0..errors.len()).collect();
+    order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
+    let (mut taken, mut mean, mut threshold) = (0.0, 0.0, 0.0);
+    let mut q = vec![0.0; errors.len()];
+    for i in order {
+        let part = weights[i].min(room - taken);
+        if part <= 0.0 {
+            break;
+        }
+        // Room is positive: some row has a weight, and β is above zero.
+        q[i] = part / room;
+        mean += q[i] * errors[i];
+        threshold = errors[i];
+        taken += part;
+    }
+    (mean, threshold, q)
+}
+
+/// What the rows are at one dictionary.
+#[derive(Clone)]
+struct Stand {
+    components: Array2<f64>,
+    /// e_i, in the order of the data.
+    errors: Vec<f64>,
+    /// ‖X_ℓ − W_ℓH‖/N_ℓ of the groups.
+    of_groups: Vec<f64>,
+    value: f64,
+}
+
+struct Task<'a, 'd, T> {
+    data: &'a GroupedData<'d, T>,
+    /// The same rows in one group.
+    whole: GroupedData<'d, T>,
+    share: f64,
+    /// ω_i; 0 for rows that play no part.
+    weights: Vec<f64>,
+    /// ω_i‖x_i‖².
+    norms: Vec<f64>,
+    parameters: Parameters,
+    observer: &'a Observer<'a>,
+}
+
+pub(super) fn fit_share<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    share: f64,
+    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    parameters.check()?;
+    if checkpoint.is_some() {
+        let (name, value) = ("checkpoint", "given".to_owned());
+        let expected = "the worst share of rows is fitted without one: leave it out";
+        return Err(Error::Parameter { name, value, expected });
+    }
+    let begin = Instant::now();
+    let deadline = parameters.stopping.deadline(begin);
+    // Losses of groups are reported, not minimised: no allowance is drawn.
+    let baseline = match &parameters.baseline {
+        Baseline::Adjusted { estimate, .. } => Baseline::Estimate(estimate.clone()),
+        other => other.clone(),
+    };
+    let (rank, seed) = (parameters.rank, parameters.seed);
+    let baselines = estimate_baselines(data, rank, &baseline, seed, observer)?;
+    let baseline_time = begin.elapsed();
+    let mut weights = vec![0.0; data.rows()];
+    let mut norms = weights.clone();
+    for row in data.grouped_rows() {
+        (weights[row], norms[row]) = (data.weight(row), data.row_squared_norm(row));
+    }
+    let whole = data.weighted_rows(&weights)?;
+    let task =
+        Task { data, whole, share, weights, norms, parameters: parameters.clone(), observer };
+    let mut best: Option<(Stand, Vec<Stand>, Status)> = None;
+    for first in task.starts(start)? {
+        let (end, path, status) = task.refine(first, deadline)?;
+        if best.as_ref().is_none_or(|(kept, ..)| end.value < kept.value) {
+            best = Some((end, path, status));
+        }
+    }
+    let (end, path, status) = best.expect("there is at least one start");
+    let errors = baselines.iter().map(|b| b.error).collect();
+    let closing = Parameters {
+        method: Method::Standard { update: Update::Nnls },
+        baseline: Baseline::Given { errors },
+        stopping: Stopping { max_iterations: 0, time_limit: None, ..parameters.stopping },
+        bound: false,
+        ..parameters.clone()
+    };
+    let start = Start { components: Some(end.components), representation: None };
+    let mut found = fit_unadjusted(data, &closing, Some(&start), None, observer)?;
+    found.baseline_time = baseline_time;
+    found.fit_time = begin.elapsed() - baseline_time;
+    let model = &mut found.model;
+    let norms: Vec<f64> = model.groups.iter().map(|g| g.norm).collect();
+    let losses = |stand: &Stand| {
+        let of = |l: usize| stand.of_groups[l] - baselines[l].error / norms[l];
+        (0..norms.len()).map(of).collect::<Vec<f64>>()
+    };
+    model.history = path[1..].iter().map(losses).collect();
+    for (group, baseline) in model.groups.iter_mut().zip(baselines) {
+        group.baseline = baseline;
+    }
+    model.parameters = parameters.clone();
+    model.status = status;
+    model.warnings = crate::Warning::of(&model.groups, parameters, status);
+    let reason = "the worst share of rows was minimised, not the worst loss of groups";
+    model.global_bound = BoundReport::absent(reason);
+    let (error, threshold, _) = worst_share(&end.errors, &task.weights, share);
+    let history = path.iter().map(|stand| stand.value).collect();
+    model.worst_share = Some(ShareReport { share, error, threshold, history });
+    Ok(found)
+}
+
+impl<T: Element> Task<'_, '_, T> {
+    /// Where it begins.
+    fn starts(&self, given: Option<&Start>) -> Result<Vec<Stand>> {
+        if let Some(start) = given {
+            let Some(h) = &start.components else {
+                let (name, value) = ("start", "a representation alone".to_owned());
+                let expected =
+                    "the worst share of rows begins at a dictionary: give the components";
+                return Err(Error::Parameter { name, value, expected });
+            };
+            return Ok(vec![self.stand(h.clone())?]);
+        }
+        let standard = super::fit(&self.whole, &self.standard(), self.observer)?.model.components;
+        // Rows of equal norm, however many.
+        let even = |(w, n): (&f64, &f64)| if *n > 0.0 { w * w / n } else { 0.0 };
+        let even: Vec<f64> = self.weights.iter().zip(&self.norms).map(even).collect();
+        let even = self.data.weighted_rows(&relative(even))?;
+        let even = super::fit(&even, &self.standard(), self.observer)?.model.components;
+        Ok(vec![self.stand(standard)?, self.stand(even)?])
+    }
+
+    fn standard(&self) -> Parameters {
+        let (method, baseline) = (Method::standard(), Baseline::Zero);
+        Parameters { method, baseline, bound: false, ..self.parameters.clone() }
+    }
+
+    fn stand(&self, components: Array2<f64>) -> Result<Stand> {
+        let zeros = vec![0.0; self.data.groups().len()];
+        let found = evaluate(self.data, components.view(), None, &zeros)?;
+        let error = |(e, n): (&f64, &f64)| if *n > 0.0 { (e / n).sqrt() } else { 0.0 };
+        let errors: Vec<f64> =
+            found.row_squared_errors.iter().zip(&self.norms).map(error).collect();
+        let (value, ..) = worst_share(&errors, &self.weights, self.share);
+        Ok(Stand { components, errors, of_groups: found.relative_errors, value })
+    }
+
+    /// Rounds until nothing falls.
+    fn refine(
+        &self,
+        first: Stand,
+        deadline: Option<Instant>,
+    ) -> Result<(Stand, Vec<Stand>, Status)> {
+        let all: f64 = self.weights.iter().sum();
+        let mut mixed: Vec<f64> = self.weights.iter().map(|w| w / all).collect();
+        let (mut now, mut path) = (first.clone(), vec![first]);
+        let (mut part, mut standing) = (1.0f64, 0);
+        let most = ROUNDS.min(self.parameters.stopping.max_iterations);
+        for round in 1..=most {
+            let (_, _, wanted) = worst_share(&now.errors, &self.weights, self.share);
+            let better = loop {
+                let mix = |(m, q): (&f64, &f64)| (1.0 - part) * m + part * q;
+                let blend: Vec<f64> = mixed.iter().zip(&wanted).map(mix).collect();
+                let next = self.stand(self.go_on(&now, &blend)?)?;
+                if next.value < now.value {
+                    break Some((next, blend));
+                }
+                part *= 0.5;
+                if part < LEAST_PART {
+                    break None;
+                }
+            };
+            let Some((next, blend)) = better else { return Ok((now, path, Status::Converged)) };
+            let fall = now.value - next.value;
+            (now, mixed) = (next, blend);
+            path.push(now.clone());
+            part = (2.0 * part).min(1.0);
+            if self.tell(round, &now).is_break() {
+                return Ok((now, path, Status::Stopped));
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok((now, path, Status::TimeLimit));
+            }
+            standing = if fall <= self.parameters.stopping.tolerance * now.value {
+                standing + 1
+            } else {
+                0
+            };
+            if standing == STANDING {
+                return Ok((now, path, Status::Converged));
+            }
+        }
+        Ok((now, path, Status::IterationLimit))
+    }
+
+    fn tell(&self, iteration: usize, now: &Stand) -> std::ops::ControlFlow<()> {
+        let (restart, restarts, worst_loss) = (0, 1, now.value);
+        let (losses, weights) = (&now.of_groups[..], &vec![0.0; now.of_groups.len()][..]);
+        (self.observer)(&Progress::Iteration {
+            restart,
+            restarts,
+            iteration,
+            losses,
+            weights,
+            worst_loss,
+        })
+    }
+
+    /// Some iterations of standard NMF of rows with the weights q_i/(e_i‖x_i‖²).
+    fn go_on(&self, now: &Stand, q: &[f64]) -> Result<Array2<f64>> {
+        let largest = now.errors.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return Ok(now.components.clone());
+        }
+        let weight = |i: usize| match self.norms[i] {
+            norm if norm > 0.0 => {
+                let error = now.errors[i].max(LEAST_ERROR * largest);
+                // ‖x_i‖² is norm/ω.
+                q[i] * self.weights[i] / (error * norm)
+            }
+            _ => 0.0,
+        };
+        let rows = self.data.weighted_rows(&relative((0..q.len()).map(weight).collect()))?;
+        let start = Start { components: Some(now.components.clone()), representation: None };
+        let stopping =
+            Stopping { max_iterations: ITERATIONS, time_limit: None, ..self.parameters.stopping };
+        let parameters = Parameters { stopping, ..self.standard() };
+        Ok(fit_unadjusted(&rows, &parameters, Some(&start), None, &crate::silent)?.model.components)
+    }
+}
+
+/// Weights in units of the largest; what is next to nothing beside it is nothing.
+fn relative(mut weights: Vec<f64>) -> Vec<f64> {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest > 0.0 {
+        let to = |w: f64| if w > 1e-12 * largest { w / largest } else { 0.0 };
+        weights.iter_mut().for_each(|w| *w = to(*w));
+    }
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worst_share;
+
+    /// The mean of the worst share is min_τ τ + Σω(e − τ)₊/(βΩ), whose minimum is at one of the errors.
+    #[test]
+    fn it_is_the_conditional_value_at_risk() {
+        let errors = [0.3, 0.9, 0.1, 0.9, 0.0, 0.5];
+        let weights = [1.0, 0.5, 2.0, 1.0, 3.0, 0.0];
+        let all: f64 = weights.iter().sum();
+        for share in [0.01, 0.2, 0.31, 0.5, 0.99, 1.0] {
+            let risk = |tau: f64| {
+                let over = errors.iter().zip(weights).map(|(e, w)| w * (e - tau).max(0.0));
+                tau + over.sum::<f64>() / (share * all)
+            };
+            let least = errors.iter().map(|&tau| risk(tau)).fold(f64::INFINITY, f64::min);
+            let (mean, threshold, q) = worst_share(&errors, &weights, share);
+            assert!((mean - least).abs() < 1e-12, "{share}: {mean} and {least}");
+            assert!((risk(threshold) - least).abs() < 1e-12);
+            assert!((q.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(q.iter().zip(weights).all(|(q, w)| *q <= w / (share * all) + 1e-15));
+        }
+    }
+}
