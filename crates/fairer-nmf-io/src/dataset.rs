@@ -18,6 +18,10 @@ pub struct Dataset {
     pub labels: Option<Vec<String>>,
     /// Families of groups, each with the label of every row; then there are no other labels.
     pub families: Vec<(String, Vec<String>)>,
+    /// Groups that may have rows in common, each with its members; then there are no other labels.
+    pub members: Vec<(String, Vec<bool>)>,
+    /// Whether cells without a value, which are NaN, are to be taken as unobserved.
+    pub unobserved: bool,
     /// The weight of each row, where rows have weights.
     pub weights: Option<Vec<f64>>,
     /// What the user should know, such as rows left out for missing cells.
@@ -93,6 +97,8 @@ impl Dataset {
             features: Vec::new(),
             labels: None,
             families: Vec::new(),
+            members: Vec::new(),
+            unobserved: false,
             weights: None,
             notes: Vec::new(),
             recipe: None,

@@ -52,6 +52,11 @@ impl Issues {
         }
     }
 
+    /// A cell that is taken as unobserved.
+    pub(super) fn unobserved(&mut self, column: usize) {
+        self.missing_in[column] += 1;
+    }
+
     pub(super) fn not_a_number(&mut self, column: usize, cell: &str, line: u64) {
         match &mut self.texts_in[column] {
             Some(texts) => texts.count += 1,
@@ -145,7 +150,7 @@ impl Issues {
                 value: texts.value.clone(),
             });
         }
-        if self.missing > 0 && plan.missing == Missing::Error {
+        if self.missing > 0 && plan.missing != Missing::DropRows {
             let cells = self
                 .first_missing
                 .iter()

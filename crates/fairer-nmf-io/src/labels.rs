@@ -102,6 +102,47 @@ pub(crate) fn weights(
     .collect()
 }
 
+/// Groups that may have rows in common: a table or matrix of the same rows with one column of 0 and 1 a group.
+///
+/// # Errors
+/// It cannot be read, has other rows, or other numbers.
+pub(crate) fn members(
+    path: &str,
+    dataset: &Dataset,
+    limit: InputLimit,
+) -> Result<Vec<(String, Vec<bool>)>, InputError> {
+    let table = super::read(path, &crate::ReadOptions { limit, ..crate::ReadOptions::default() })?;
+    let ((found, groups), expected) = (table.matrix.shape(), dataset.records());
+    if found != expected {
+        return Err(InputError::WrongCount {
+            path: path.into(),
+            what: "rows",
+            found,
+            data: dataset.path().into(),
+            expected,
+            axis: "rows",
+            turned: false,
+        });
+    }
+    let kept: Vec<usize> = (0..dataset.matrix.shape().0).map(|row| dataset.record(row)).collect();
+    let mut members: Vec<(String, Vec<bool>)> =
+        table.features.iter().map(|name| (name.clone(), vec![false; kept.len()])).collect();
+    for (place, &row) in kept.iter().enumerate() {
+        for (column, (_, inside)) in members.iter_mut().enumerate().take(groups) {
+            inside[place] = match table.matrix.entry(row, column) {
+                0.0 => false,
+                1.0 => true,
+                other => {
+                    let place = table.describe_cell(row, column);
+                    let what = format!("{place} has {other}: a row is in a group (1) or not (0)");
+                    return Err(InputError::BadOption { option: "--membership", what });
+                }
+            };
+        }
+    }
+    Ok(members)
+}
+
 /// A weight of a row, which stands in a line of a file.
 pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputError> {
     let weight = text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);

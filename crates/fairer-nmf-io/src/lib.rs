@@ -110,6 +110,13 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
             what: "--group-by and --groups already say what the groups are: leave one out".into(),
         });
     }
+    let labelled = options.groups.is_some() || !options.group_by.is_empty();
+    if options.membership.is_some() && (labelled || !options.group_by_each.is_empty()) {
+        return Err(InputError::BadOption {
+            option: "--membership",
+            what: "other options already say what the groups are: leave one out".into(),
+        });
+    }
     if options.groups.is_some() && !options.group_by.is_empty() {
         return Err(InputError::BadOption {
             option: "--groups",
@@ -135,8 +142,10 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     if options.transpose {
         turn(&mut dataset)?;
     }
-    if options.missing == Missing::DropRows {
-        missing::drop_rows(&mut dataset)?;
+    match options.missing {
+        Missing::Error => {}
+        Missing::DropRows => missing::drop_rows(&mut dataset)?,
+        Missing::Unobserved => missing::unobserved(&mut dataset)?,
     }
     if let Some(names) = &options.feature_names {
         name_features(&mut dataset, names, options.limit)?;
@@ -159,6 +168,9 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         let lost = (0..labels.len()).filter(|record| kept.binary_search(record).is_err());
         dataset.lost_labels = lost.map(|record| labels[record].clone()).collect();
         dataset.labels = Some(kept.into_iter().map(|record| labels[record].clone()).collect());
+    }
+    if let Some(table) = &options.membership {
+        dataset.members = labels::members(table, &dataset, options.limit)?;
     }
     if let Some(weights) = options.weights.as_ref().filter(|_| dataset.weights.is_none()) {
         dataset.weights = Some(labels::weights(weights, &dataset, options.limit)?);
@@ -272,8 +284,10 @@ pub fn read_bytes(
     if options.transpose {
         turn(&mut dataset)?;
     }
-    if options.missing == Missing::DropRows {
-        missing::drop_rows(&mut dataset)?;
+    match options.missing {
+        Missing::Error => {}
+        Missing::DropRows => missing::drop_rows(&mut dataset)?,
+        Missing::Unobserved => missing::unobserved(&mut dataset)?,
     }
     categories::settle(&mut dataset, options.merge_spellings);
     Ok(dataset)

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::time::Instant;
 
 use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
-use ndarray::s;
+use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;
-use crate::{Dataset, DenseView, Precision, ReadOptions, columns};
+use crate::{Dataset, DenseView, Precision, ReadOptions, columns, missing};
 
 /// Data that were read, and how long that took.
 pub struct Loaded {
@@ -18,6 +18,8 @@ pub struct Loaded {
     pub seconds: f64,
     /// The values of a sparse matrix in single precision, where that was asked for.
     single: Option<Vec<f32>>,
+    /// The cells that are unobserved, where some are; the matrix is zero there.
+    gaps: Option<Array2<bool>>,
 }
 
 /// A matrix of either number type, for one dispatch per command.
@@ -51,14 +53,15 @@ impl Loaded {
     }
 
     /// Data that were read in so many seconds.
-    pub fn new(dataset: Dataset, precision: Precision, seconds: f64) -> Self {
+    pub fn new(mut dataset: Dataset, precision: Precision, seconds: f64) -> Self {
+        let gaps = if dataset.unobserved { missing::take_gaps(&mut dataset) } else { None };
         let single = match (&dataset.matrix, precision) {
             (crate::Matrix::Sparse(sparse), Precision::F32) => {
                 Some(sparse.values.iter().map(|&v| v as f32).collect())
             }
             _ => None,
         };
-        Self { dataset, seconds, single }
+        Self { dataset, seconds, single, gaps }
     }
 
     /// The matrix as the library takes it, without a copy.
@@ -106,13 +109,51 @@ impl Loaded {
         matrix: Matrix<'a, T>,
         scaling: &Scaling,
     ) -> Result<GroupedData<'a, T>, Failure> {
-        let data = match self.dataset.families.as_slice() {
-            [] => GroupedData::new(matrix, self.labels()?),
-            families => GroupedData::with_families(matrix, families),
+        self.group(matrix, scaling, false)
+    }
+
+    /// The same; rows without labels are one group.
+    ///
+    /// # Errors
+    /// As [`Loaded::grouped`].
+    pub fn grouped_or_whole<'a, T: Element>(
+        &self,
+        matrix: Matrix<'a, T>,
+        scaling: &Scaling,
+    ) -> Result<GroupedData<'a, T>, Failure> {
+        self.group(matrix, scaling, true)
+    }
+
+    /// Which cells of some rows are unobserved, where some are.
+    pub fn gaps(&self, rows: Range<usize>) -> Option<ArrayView2<'_, bool>> {
+        self.gaps.as_ref().map(|gaps| gaps.slice(s![rows, ..]))
+    }
+
+    fn group<'a, T: Element>(
+        &self,
+        matrix: Matrix<'a, T>,
+        scaling: &Scaling,
+        whole: bool,
+    ) -> Result<GroupedData<'a, T>, Failure> {
+        let Dataset { families, members, labels, .. } = &self.dataset;
+        let data = match (families.as_slice(), members.as_slice()) {
+            ([], []) if whole && labels.is_none() => GroupedData::one_group(matrix),
+            ([], []) => GroupedData::new(matrix, self.labels()?),
+            ([], members) => {
+                let names = members.iter().map(|(name, _)| (name.clone(), None)).collect();
+                let rows = matrix.rows();
+                let table = Array2::from_shape_fn((rows, members.len()), |(i, l)| members[l].1[i]);
+                GroupedData::with_members(matrix, names, table.view())
+            }
+            (families, _) => GroupedData::with_families(matrix, families),
         };
         let data = data.map_err(|e| self.explain(e))?;
         let data = match &self.dataset.weights {
             Some(weights) => data.with_weights(weights)?,
+            None => data,
+        };
+        let data = match &self.gaps {
+            Some(gaps) => data.with_unobserved(gaps.view())?,
             None => data,
         };
         let data = match scaling {

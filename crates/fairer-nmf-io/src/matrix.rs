@@ -51,6 +51,21 @@ impl Matrix {
         })
     }
 
+    /// One entry.
+    pub(crate) fn entry(&self, row: usize, column: usize) -> f64 {
+        match self {
+            Matrix::Dense(dense) => match dense.view() {
+                DenseView::F64(view) => view[[row, column]],
+                DenseView::F32(view) => f64::from(view[[row, column]]),
+            },
+            Matrix::Sparse(sparse) => {
+                let (columns, values) = sparse.row(row);
+                let found = columns.iter().position(|j| *j as usize == column);
+                found.map_or(0.0, |at| values[at])
+            }
+        }
+    }
+
     /// The sum of squares of every column.
     pub fn column_squares(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.shape().1];

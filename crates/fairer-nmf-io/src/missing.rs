@@ -3,7 +3,8 @@
 //! Only where such rows are to be left out: else the library, which looks at every entry, refuses
 //! the first of them, and a mapped file is not read twice.
 
-use ndarray::{ArrayView2, Axis};
+use fairer_nmf::data::split_unobserved;
+use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
 use super::dataset::{Dataset, RowOrigin};
@@ -29,6 +30,41 @@ pub(crate) fn drop_rows(dataset: &mut Dataset) -> Result<(), InputError> {
     dataset.rows_left_out = *records - kept.len();
     dataset.matrix = picked(&dataset.matrix, &kept);
     Ok(())
+}
+
+/// Says that NaN is to be taken as unobserved; a sparse matrix stores no such cells.
+pub(crate) fn unobserved(dataset: &mut Dataset) -> Result<(), InputError> {
+    let sparse = matches!(dataset.matrix, Matrix::Sparse(_));
+    if sparse {
+        return Err(InputError::BadOption {
+            option: "--missing unobserved",
+            what: "a sparse matrix or documents have no cells without a value: leave it out".into(),
+        });
+    }
+    dataset.unobserved = true;
+    Ok(())
+}
+
+/// Takes NaN out of a matrix: which cells they were; they are zero then. None where there are none.
+pub(crate) fn take_gaps(dataset: &mut Dataset) -> Option<Array2<bool>> {
+    let (matrix, mask) = match &dataset.matrix {
+        Matrix::Dense(dense) => match dense.view() {
+            DenseView::F64(view) => {
+                let (matrix, mask) = split_unobserved(view);
+                (DenseMatrix::F64(matrix), mask)
+            }
+            DenseView::F32(view) => {
+                let (matrix, mask) = split_unobserved(view);
+                (DenseMatrix::F32(matrix), mask)
+            }
+        },
+        Matrix::Sparse(_) => return None,
+    };
+    if mask.iter().any(|gap| *gap) {
+        dataset.matrix = Matrix::Dense(matrix);
+        return Some(mask);
+    }
+    None
 }
 
 /// Why nothing is left.

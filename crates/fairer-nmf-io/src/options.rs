@@ -24,6 +24,8 @@ pub struct ReadOptions {
     pub groups: Option<GroupsSource>,
     /// Columns of a table that are each a family of groups; they are not features.
     pub group_by_each: Vec<String>,
+    /// A table of the same rows with one column of 0 and 1 a group.
+    pub membership: Option<String>,
     /// The weights of the rows: a column of a table, which is then no feature, or a file with one weight
     /// per row.
     pub weights: Option<String>,
@@ -123,6 +125,8 @@ pub enum Missing {
     Error,
     /// Leave out their rows, and say so in a note.
     DropRows,
+    /// Take features without a value as unobserved; what says the group of a row still needs one.
+    Unobserved,
 }
 
 /// A value of a one-hot column that the model has not seen. What then?

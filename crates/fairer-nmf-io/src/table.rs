@@ -145,6 +145,10 @@ impl<'a, T: Number> Sink<'a, T> {
         match self.plan.roles[column] {
             Role::Unused => return,
             Role::Look => return self.part.profiles[column].missing(),
+            Role::Number(slot) if self.plan.missing == Missing::Unobserved => {
+                self.feature(slot, T::of(f64::NAN));
+                return self.part.issues.unobserved(column);
+            }
             Role::Number(_) => {}
             Role::Word(list) | Role::Document(list) => self.part.words[list].push(String::new()),
         }

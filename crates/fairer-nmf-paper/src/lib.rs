@@ -18,6 +18,7 @@ mod sets;
 mod store;
 mod tables;
 mod trials;
+pub mod unknown;
 
 use std::path::{Path, PathBuf};
 

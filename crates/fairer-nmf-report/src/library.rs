@@ -148,6 +148,7 @@ pub fn method_title(method: &str) -> &'static str {
         "am" => "Fairer-NMF (AM)",
         "mu" => "Fairer-NMF (MU)",
         "standard" => "Standard NMF",
+        "worst-share" => "Worst share of rows",
         _ => YOURS,
     }
 }
@@ -287,6 +288,7 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
         family: group.family.clone(),
         rows: group.rows,
         effective_rows: group.effective_rows,
+        observed: None,
         norm: Some(group.norm),
         baseline_error: Some(baseline.error),
         relative_baseline: share(baseline.error),

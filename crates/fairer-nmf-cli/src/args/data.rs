@@ -102,6 +102,12 @@ pub(crate) struct GroupArgs {
     #[arg(long, value_name = "FILE[:COLUMN]", conflicts_with = "group_by")]
     pub groups: Option<String>,
 
+    /// A table or .npy of the same rows with one column of 0 and 1 a group, which may have rows in common;
+    /// rows in no group play no part
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["group_by", "group_by_each", "groups", "merge_spellings", "merge_small"])]
+    pub membership: Option<String>,
+
     /// How many rows of the population each row stands for, as in surveys: a column, which is then no
     /// feature, or a file with one weight a line (or FILE:COLUMN)
     #[arg(long, value_name = "COLUMN|FILE")]

@@ -3,18 +3,20 @@
 //! Nothing here decides anything; `meaning` turns it into what the readers and the library
 //! understand.
 
+mod choice;
 mod data;
 mod fit;
 mod measure;
 mod values;
 
+pub(crate) use choice::ChoiceArgs;
 pub(crate) use data::{DataArgs, GroupArgs, TextArgs, UnseenArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
-    BaselineKind, Bytes, DecimalName, FormatName, Frequency, InitName, MethodName, MissingName,
-    NormName, Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds, StartWeightsName,
-    TiesName, UnseenName, UpdateName,
+    BaselineKind, Bytes, DecimalName, DiscoverName, FormatName, Frequency, InitName, MethodName,
+    MissingName, NormName, Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds,
+    StartWeightsName, TiesName, UnseenName, UpdateName,
 };
 
 use std::ffi::OsString;

@@ -26,6 +26,8 @@ pub(crate) enum MissingName {
     Error,
     /// Leave out the rows that have one
     DropRows,
+    /// Take them as unobserved: errors and coordinates are of the other cells
+    Unobserved,
 }
 
 /// `--decimal`.
@@ -104,6 +106,17 @@ pub(crate) enum TiesName {
     Any,
     /// Lower the next largest loss, and so on; the total error has the last word
     Leximin,
+}
+
+/// `--discover`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiscoverName {
+    /// By the topics of standard NMF: the strongest, or clusters of their shares
+    Topics,
+    /// By the rows' errors, from low to high, iterated
+    Errors,
+    /// By errors under dictionaries that have not seen the rows
+    HeldOutErrors,
 }
 
 /// `--update`.

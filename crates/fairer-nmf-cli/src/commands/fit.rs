@@ -1,20 +1,21 @@
 //! `fit`: a fair factorisation of a data file.
 
 use clap::Args;
+use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::Checkpoint;
-use fairer_nmf::{Element, Matrix, Method, Parameters};
+use fairer_nmf::{Element, GroupedData, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
 
 use crate::args::{
-    BaselineKind, Bytes, DataArgs, GroupArgs, MeasureArgs, MethodName, Normalize, RankName,
-    Seconds as TimeArg, TiesName,
+    BaselineKind, Bytes, ChoiceArgs, DataArgs, GroupArgs, MeasureArgs, Normalize, RankName,
+    Seconds as TimeArg,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_sentence,
-    choice_table, of_fit, said, table, title,
+    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_notes,
+    choice_sentence, choice_table, of_fit, said, table, title,
 };
 use crate::screen::{Bar, print, show, stopped};
 use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
@@ -52,18 +53,8 @@ pub(crate) struct FitArgs {
     #[arg(long, short, value_name = "R|auto", help_heading = "Model")]
     rank: RankName,
 
-    /// The method
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t, help_heading = "Model")]
-    method: MethodName,
-
-    /// How fair, from 0 (standard NMF) to 1 (the worst loss alone, the default): the weight of the
-    /// worst loss against the total error
-    #[arg(long, value_name = "X", help_heading = "Model", allow_negative_numbers = true)]
-    fairness: Option<f64>,
-
-    /// What is done once the worst loss cannot be lowered
-    #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Model")]
-    ties: TiesName,
+    #[command(flatten)]
+    choice: ChoiceArgs,
 
     /// Write the model, for transform, audit and topics
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -79,7 +70,8 @@ pub(crate) struct FitArgs {
     /// Leave the data on disk and read them block by block, with this much memory in all, as in 500MB
     /// or 2GB: a .npy file or a folder of .npy or .npz shards, with --groups; no audit
     #[arg(long, value_name = "SIZE", help_heading = "Run",
-          conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each"])]
+          conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each", "membership",
+                                "worst_share", "discover", "alpha_w", "alpha_h"])]
     memory: Option<Bytes>,
 
     /// Keep the state of the fit in this file and, one a run, in files beside it
@@ -119,7 +111,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
-    let method = meaning::fair_method(args.method, solver.update, args.fairness, args.ties)?;
+    let method = meaning::chosen_method(&args.choice, solver.update)?;
     if let Some(memory) = args.memory {
         return fit_on_disk(args, memory.0, method, files, &bar);
     }
@@ -142,7 +134,13 @@ fn fit_matrix<T: Element>(
     let solver = &args.common.solver;
     let dataset = &loaded.dataset;
     let scaling = meaning::scaling(solver.normalize, &args.data.text, dataset);
-    let data = loaded.grouped(matrix, &scaling)?;
+    let whole = args.choice.discover.is_some() || args.choice.worst_share.is_some();
+    let data = match whole {
+        true => loaded.grouped_or_whole(matrix, &scaling)?,
+        false => loaded.grouped(matrix, &scaling)?,
+    };
+    let audited = args.audit || files.want_pages();
+    check_choices(args, &data, audited)?;
     let choice = match args.rank {
         RankName::Given(_) => None,
         RankName::Auto => Some(choose_rank(&data, solver, bar)?),
@@ -151,11 +149,11 @@ fn fit_matrix<T: Element>(
         (RankName::Given(rank), _) => rank,
         (RankName::Auto, choice) => choice.as_ref().map_or(1, |choice| choice.rank),
     };
+    let (data, found) = found_groups(args, method, rank, data, bar)?;
     if !solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
-    let audited = args.audit || files.want_pages();
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
     let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
@@ -167,9 +165,12 @@ fn fit_matrix<T: Element>(
 
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
     compared.fit.model.preparation = keep_recipe(dataset);
+    compared.fit.model.found_groups = found;
     let mut outcome = of_fit(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.notes.extend(data.weights_note().map(str::to_owned));
+    outcome.notes.extend(data.gaps_note());
+    outcome.notes.extend(choice_notes(&compared.fit.model));
     let chosen = choice.as_ref().map(choice_sentence);
     outcome.rank_choice = choice;
     outcome.warnings = compared.warnings();
@@ -205,6 +206,49 @@ fn fit_matrix<T: Element>(
     outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
     bar.wrote(&files.finish()?);
     Ok(())
+}
+
+/// Refuses what would only be ignored, or mislead, before any work is done.
+fn check_choices<T: Element>(
+    args: &FitArgs,
+    data: &GroupedData<'_, T>,
+    audited: bool,
+) -> Result<(), Failure> {
+    let wrong = |sentence: &str| Err(Failure::wrong(sentence));
+    if audited && args.choice.discover.is_some() {
+        return wrong(
+            "--discover does not go with --report, --charts and --audit: their tests hold for groups that were known beforehand, not for groups found in the same rows",
+        );
+    }
+    if audited && data.has_gaps() {
+        return wrong(
+            "--missing unobserved does not go with --report, --charts and --audit, which need every cell: leave out rows with gaps, or leave the audit out",
+        );
+    }
+    if data.has_gaps() && args.rank == RankName::Auto {
+        return wrong(
+            "--missing unobserved does not go with --rank auto, which holds out cells of its own: give the rank",
+        );
+    }
+    if args.choice.worst_share.is_some() && args.checkpoint.is_some() {
+        return wrong("--worst-share does not go with --checkpoint: leave it out");
+    }
+    Ok(())
+}
+
+/// The data in the groups that were found in them, where they were to be.
+fn found_groups<'a, T: Element>(
+    args: &FitArgs,
+    method: Method,
+    rank: usize,
+    data: GroupedData<'a, T>,
+    bar: &Bar,
+) -> Result<(GroupedData<'a, T>, Option<FoundGroups>), Failure> {
+    let Some((how, groups)) = meaning::discovery(&args.choice) else { return Ok((data, None)) };
+    bar.stage("finding groups");
+    let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
+    let found = discover(&data, how, groups, &parameters, &|p| bar.observe(p))?;
+    Ok((data.with_found(&found)?, Some(found)))
 }
 
 /// The same with data that stay on disk.

@@ -287,7 +287,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
     };
     let families: Vec<Vec<String>> = dataset.families.iter().map(named).collect();
     match &dataset.labels {
-        None if !families.is_empty() => {}
+        None if !families.is_empty() || !dataset.members.is_empty() => {}
         None => problems.push(match dataset.is_table() {
             true => "the groups are not known: give --group-by COLUMN or --groups FILE".to_owned(),
             false => "the groups are not known: give --groups FILE".to_owned(),
@@ -311,6 +311,10 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
             groups.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.name.cmp(&b.name)));
         }
     }
+    groups.extend(dataset.members.iter().map(|(name, members)| GroupSize {
+        name: name.clone(),
+        rows: members.iter().filter(|member| **member).count(),
+    }));
     let mut notes = dataset.notes.clone();
     notes.extend(rank.and_then(|rank| outside(&groups, rank)));
     if groups.len() == 1 {

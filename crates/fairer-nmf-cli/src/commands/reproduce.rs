@@ -71,6 +71,8 @@ enum What {
     Timing,
     /// The methods of others beside Fairer-NMF on the four data sets: neighbours.md, neighbours.json
     Neighbours,
+    /// The four data sets with their groups hidden: unknown-groups.md, .json, .svg
+    UnknownGroups,
     /// All of the paper's
     All,
 }
@@ -83,7 +85,7 @@ impl What {
             Self::HeartDisease => &[Part::HeartDisease],
             Self::Newsgroups => &[Part::Newsgroups],
             Self::Convergence => &[Part::Convergence],
-            Self::Neighbours => &[],
+            Self::Neighbours | Self::UnknownGroups => &[],
             Self::Timing => &[Part::HeartDisease, Part::Newsgroups],
             Self::All => &[
                 Part::Synthetic1,
@@ -111,8 +113,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         seed: args.seed,
     };
     let bar = Bar::new(&args.run);
-    if args.what == What::Neighbours {
-        let found = paper::neighbours::study(&settings, &bar);
+    if matches!(args.what, What::Neighbours | What::UnknownGroups) {
+        let found = match args.what {
+            What::UnknownGroups => paper::unknown::study(&settings, &bar),
+            _ => paper::neighbours::study(&settings, &bar),
+        };
         bar.finish();
         let found = found?;
         return if args.run.quiet { Ok(()) } else { print(&found) };

@@ -117,7 +117,11 @@ fn representation<'a, T: Element>(
         end_if_stopped()?;
         let chunk = start..rows.min(start + CHUNK);
         let matrix = typed(loaded.rows(chunk.clone())?).expect("all rows have one number type");
-        let found = model.transform(matrix).map_err(|e| loaded.explain(further_on(e, start)))?;
+        let found = match loaded.gaps(chunk.clone()) {
+            Some(gaps) => model.transform_unobserved(matrix, gaps),
+            None => model.transform(matrix),
+        };
+        let found = found.map_err(|e| loaded.explain(further_on(e, start)))?;
         for (row, found) in chunk.zip(found.rows()) {
             w.row_mut(place[row]).assign(&found);
         }

@@ -35,12 +35,14 @@ pub(crate) fn read_options(
         group_by: groups.map(|g| g.group_by.clone()).unwrap_or_default(),
         group_by_each: groups.map(|g| g.group_by_each.clone()).unwrap_or_default(),
         groups: groups_file.map(source),
+        membership: groups.and_then(|g| g.membership.clone()),
         weights: groups.and_then(|g| g.weights.clone()),
         drop: columns.drop.clone(),
         one_hot: columns.one_hot.clone(),
         missing: match columns.missing {
             None | Some(MissingName::Error) => Missing::Error,
             Some(MissingName::DropRows) => Missing::DropRows,
+            Some(MissingName::Unobserved) => Missing::Unobserved,
         },
         na_values: columns.na_values.clone(),
         decimal: columns.decimal.map(|mark| match mark {
@@ -187,6 +189,11 @@ pub(crate) fn check_hiding(groups: &GroupArgs, min_group_size: usize) -> Result<
             "--min-group-size does not go with --group-by-each: the groups of one family would tell what is hidden of another",
         ));
     }
+    if min_group_size > 0 && groups.membership.is_some() {
+        return Err(Failure::wrong(
+            "--min-group-size does not go with --membership: groups with the same rows would tell what is hidden of one",
+        ));
+    }
     Ok(())
 }
 
@@ -206,6 +213,7 @@ pub(crate) fn files_read(
     let named = [
         ("DATA", Some(&data.data)),
         ("--groups", groups.and_then(|given| given.groups.as_ref())),
+        ("--membership", groups.and_then(|given| given.membership.as_ref())),
         ("--weights", groups.and_then(|given| given.weights.as_ref())),
         ("--feature-names", data.columns.feature_names.as_ref()),
         ("--stop-words", data.text.stop_words.as_ref().filter(own_list)),

@@ -12,7 +12,7 @@ use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names}
 
 use crate::args::{
     AuditArgs, BaselineArgs, BaselineKind, InitName, MeasureArgs, MethodName, SolverArgs,
-    StartWeightsName, TiesName, UpdateName,
+    StartWeightsName, UpdateName,
 };
 
 /// The update of standard NMF.
@@ -21,33 +21,6 @@ pub(crate) fn update(name: UpdateName) -> Update {
         UpdateName::Mu => Update::Mu,
         UpdateName::Auto | UpdateName::Hals => Update::Hals,
         UpdateName::Nnls => Update::Nnls,
-    }
-}
-
-/// The method of a fit, with how fair it is and what it does among ties.
-pub(crate) fn fair_method(
-    name: MethodName,
-    standard: UpdateName,
-    fairness: Option<f64>,
-    ties: TiesName,
-) -> Result<Method, Failure> {
-    let wrong = |sentence: String| Err(Failure::wrong(sentence));
-    match (name, fairness, ties) {
-        (_, None, TiesName::Any) => Ok(method(name, standard)),
-        (_, Some(alpha), _) if !(0.0..=1.0).contains(&alpha) => wrong(format!(
-            "--fairness {alpha}: must lie between 0 (standard NMF) and 1 (the worst loss alone)"
-        )),
-        (MethodName::Mu | MethodName::Standard, Some(alpha), _) => wrong(format!(
-            "--fairness {alpha} needs --method am: the other methods have none to choose"
-        )),
-        (MethodName::Mu | MethodName::Standard, None, TiesName::Leximin) => {
-            wrong("--ties leximin needs --method am: the other methods know of no ties".to_owned())
-        }
-        (MethodName::Am, Some(alpha), TiesName::Leximin) if alpha < 1.0 => wrong(format!(
-            "--ties leximin does not go with --fairness {alpha}: it has no regard to the total error before the end"
-        )),
-        (MethodName::Am, _, TiesName::Leximin) => Ok(Method::leximin()),
-        (MethodName::Am, Some(alpha), TiesName::Any) => Ok(Method::between(alpha)),
     }
 }
 

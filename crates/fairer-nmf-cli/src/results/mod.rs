@@ -14,7 +14,9 @@ mod table;
 pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, of_fit};
 pub(crate) use neighbours::{neighbour_json, neighbour_table, of_neighbours};
-pub(crate) use outcome::{DataFacts, GroupOutcome, Normalized, Outcome, Seconds, fairness};
+pub(crate) use outcome::{
+    DataFacts, GroupOutcome, Normalized, Outcome, Seconds, choice_notes, fairness,
+};
 pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
 pub(crate) use ranks::{choice_sentence, choice_table, rank_table};

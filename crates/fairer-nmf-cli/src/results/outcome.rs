@@ -4,7 +4,10 @@
 //! `baseline_error` is in the units of `norm` (divide by it to compare). A group's row is the one of
 //! the page.
 
+use fairer_nmf::Penalties;
 use fairer_nmf::audit::{Comparison, Role, is_small};
+use fairer_nmf::discover::FoundGroups;
+use fairer_nmf::fit::ShareReport;
 use fairer_nmf::rank::RankReport;
 use fairer_nmf::{Method, Model, Status, audit::AuditReport};
 use fairer_nmf_io::{LeftOut, Scaling};
@@ -29,6 +32,15 @@ pub(crate) struct Outcome {
     /// The weight of the worst loss against the total error, where both count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
+    /// The penalties, and the objective with them, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalties: Option<Penalised>,
+    /// What the worst share of rows loses, where it was minimised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_share: Option<ShareReport>,
+    /// How the groups were found, where they were not known, and the group of every row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discovered: Option<FoundGroups>,
     pub rank: usize,
     pub seed: u64,
     /// How the fit ended; none (`given`) for a dictionary from elsewhere.
@@ -85,6 +97,55 @@ pub(crate) struct Seconds {
     pub read: f64,
     pub baselines: f64,
     pub fit: f64,
+}
+
+/// Penalties and what was minimised with them.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Penalised {
+    #[serde(flatten)]
+    pub penalties: Penalties,
+    /// ½‖X − WH‖² and the penalties.
+    pub objective: Option<f64>,
+}
+
+impl Penalised {
+    fn of(model: &Model) -> Option<Self> {
+        match model.parameters.method {
+            Method::Penalised { penalties, .. } => {
+                Some(Self { penalties, objective: model.penalised_objective })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a reader has to know of choices that are not the paper's.
+pub(crate) fn choice_notes(model: &Model) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(found) = &model.worst_share {
+        notes.push(format!(
+            "the worst {} % of rows lose {:.4} of themselves on average, each of them {:.4} or more; groups were not asked",
+            100.0 * found.share,
+            found.error,
+            found.threshold
+        ));
+    }
+    if let Some(found) = &model.found_groups {
+        let how = found.how.name();
+        let rounds = match found.rounds {
+            1 => String::new(),
+            rounds => format!(" in {rounds} rounds"),
+        };
+        notes.push(format!(
+            "the groups were found in these rows by {how}{rounds}: their losses say nothing of groups of people, and no test against chance holds for them"
+        ));
+    }
+    if let Some(Penalised { objective: Some(objective), .. }) = Penalised::of(model) {
+        notes.push(format!(
+            "with its penalties the objective is {objective:.6e}; losses are against baselines without penalties"
+        ));
+    }
+    notes
 }
 
 /// What was done to the features.
@@ -173,6 +234,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
             family: g.family.clone(),
             rows: g.rows,
             effective_rows: g.effective_rows,
+            observed: g.observed,
             norm: Some(g.norm),
             baseline_error: Some(g.baseline.error),
             // N is positive by validation.
@@ -201,6 +263,9 @@ impl Outcome {
             verdict: None,
             method: Maker::of(Some(model.parameters.method)),
             fairness: fairness(Some(model.parameters.method)),
+            penalties: Penalised::of(model),
+            worst_share: model.worst_share.clone(),
+            discovered: model.found_groups.clone(),
             rank: model.rank(),
             seed: model.parameters.seed,
             status: Some(model.status),

@@ -86,6 +86,10 @@ fn group_table(outcome: &Outcome) -> String {
     if weighted {
         header.insert(2, "effective");
     }
+    let gaps = outcome.groups.iter().any(|g| g.group.observed.is_some());
+    if gaps {
+        header.insert(2, "observed");
+    }
     let outside = |group: &GroupOutcome| group.group.outside;
     header.push("");
     let mut table = Table::new(1, &header);
@@ -110,6 +114,11 @@ fn group_table(outcome: &Outcome) -> String {
         if weighted {
             let effective = group.group.effective_rows;
             row.insert(2, (effective.map_or_else(dash, |rows| format!("{rows:.1}")), PLAIN));
+        }
+        if gaps {
+            let observed = group.group.observed;
+            let share = observed.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
+            row.insert(2, (share, PLAIN));
         }
         row.extend(intervals.then(|| match own.loss_interval() {
             Some((low, high)) => (format!("{} to {}", signed(low), signed(high)), PLAIN),

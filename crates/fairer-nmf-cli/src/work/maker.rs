@@ -12,6 +12,8 @@ pub(crate) enum Maker {
     /// Weights that follow the losses, with another update; models of the library can have it.
     Weighted,
     Standard,
+    /// The worst share of rows.
+    WorstShare,
     /// A dictionary from elsewhere.
     Given,
 }
@@ -21,6 +23,7 @@ impl Maker {
         match method {
             Some(method) if method.is_standard() => Self::Standard,
             Some(Method::Am { .. }) => Self::Am,
+            Some(Method::WorstShare { .. }) => Self::WorstShare,
             Some(Method::Weighted { update: Update::Mu, .. }) => Self::Mu,
             Some(_) => Self::Weighted,
             None => Self::Given,
@@ -34,6 +37,7 @@ impl Maker {
             Self::Mu => "mu",
             Self::Weighted => "weighted",
             Self::Standard => "standard",
+            Self::WorstShare => "worst-share",
             Self::Given => "given",
         }
     }

@@ -42,6 +42,8 @@ pub(crate) fn open(
         ("--drop", !options.drop.is_empty()),
         ("--group-by", !options.group_by.is_empty()),
         ("--missing drop-rows", options.missing == Missing::DropRows),
+        ("--missing unobserved", options.missing == Missing::Unobserved),
+        ("--membership", options.membership.is_some()),
     ];
     if let Some((option, _)) = refused.into_iter().find(|(_, given)| *given) {
         return Err(Failure::wrong(format!(

@@ -21,3 +21,4 @@ mod pages;
 mod reproduce;
 mod support;
 mod tables;
+mod unknown;

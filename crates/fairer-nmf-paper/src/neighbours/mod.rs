@@ -11,6 +11,7 @@ mod study;
 mod tests;
 mod weighted;
 
+pub(crate) use study::rank;
 pub use study::study;
 
 use std::time::Instant;
@@ -191,6 +192,9 @@ pub fn compare<T: Element>(
         let value = if data.overlaps() { "groups that overlap" } else { "weights" };
         let expected = "the neighbours know of neither weights nor groups with common rows";
         return Err(refused("compare", value, expected));
+    }
+    if data.has_gaps() {
+        return Err(Error::Unobserved { what: "compare" });
     }
     let (rank, seed) = (parameters.rank, parameters.seed);
     if methods.contains(&Neighbour::SharedBudget) && rank < data.groups().len() {

@@ -10,7 +10,7 @@ use crate::sets::{SETS, Set};
 use crate::{NO_POSTS, Part, Settings, Watch, put};
 
 /// The rank of every set: as many topics as groups at the least, and below what fits exactly.
-fn rank(set: &Set) -> usize {
+pub(crate) fn rank(set: &Set) -> usize {
     match set.part {
         Part::Synthetic1 => 4,
         Part::Synthetic2 => 3,

@@ -67,6 +67,9 @@ pub struct Group {
     /// Kish's effective number of samples, where they have weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_rows: Option<f64>,
+    /// The share of its cells that are observed, where some are not; errors and norm are over those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<f64>,
     /// N = ‖X_ℓ‖, in units of the data. Left out once groups are hidden: with
     /// normalised features the squares add up to the number of features.
     pub norm: Option<f64>,

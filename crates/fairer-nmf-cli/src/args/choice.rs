@@ -1,0 +1,51 @@
+//! Options about what is minimised, and for whom.
+
+use clap::Args;
+
+use super::values::{DiscoverName, MethodName, TiesName};
+
+/// What is minimised.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ChoiceArgs {
+    /// The method
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
+    pub method: MethodName,
+
+    /// How fair, from 0 (standard NMF) to 1 (the worst loss alone, the default): the weight of the
+    /// worst loss against the total error
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub fairness: Option<f64>,
+
+    /// What is done once the worst loss cannot be lowered
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub ties: TiesName,
+
+    /// Without groups: minimise the mean relative error of the worst share of rows, as in 0.1; groups
+    /// that are named are reported only
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub worst_share: Option<f64>,
+
+    /// Find the groups in the data where nobody knows them; an audit, whose tests hold for groups known
+    /// beforehand, is then refused
+    #[arg(long, value_enum, value_name = "HOW",
+          conflicts_with_all = ["group_by", "group_by_each", "groups", "membership", "worst_share"])]
+    pub discover: Option<DiscoverName>,
+
+    /// How many groups to find [default: 2]
+    #[arg(long, value_name = "K", requires = "discover")]
+    pub discover_groups: Option<u32>,
+
+    /// Penalty on the coordinates W, with scikit-learn's meaning; for method standard [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub alpha_w: Option<f64>,
+
+    /// Penalty on the dictionary H, with scikit-learn's meaning; for method standard [default: as
+    /// --alpha-w]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub alpha_h: Option<f64>,
+
+    /// What part of the penalties is on absolute values (1) rather than squares (0) [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub l1_ratio: Option<f64>,
+}

@@ -1,0 +1,107 @@
+//! What is to be minimised, and for whom.
+
+use fairer_nmf::discover::Discover;
+use fairer_nmf::{Method, Penalties, Update};
+use fairer_nmf_io::Failure;
+
+use super::{method, update};
+use crate::args::{ChoiceArgs, DiscoverName, MethodName, TiesName, UpdateName};
+
+/// The method of a fit, with how fair it is, what it does among ties, what it costs, or whose rows count.
+pub(crate) fn chosen_method(args: &ChoiceArgs, standard: UpdateName) -> Result<Method, Failure> {
+    match (penalties(args, standard)?, args.worst_share) {
+        (Some(penalised), None) => Ok(penalised),
+        (Some(_), Some(share)) => Err(Failure::wrong(format!(
+            "--worst-share {share} does not go with penalties: leave --alpha-w and --alpha-h out"
+        ))),
+        (None, Some(share)) => worst_share(args, share),
+        (None, None) => fair_method(args.method, standard, args.fairness, args.ties),
+    }
+}
+
+fn worst_share(args: &ChoiceArgs, share: f64) -> Result<Method, Failure> {
+    let wrong = |sentence: String| Err(Failure::wrong(sentence));
+    if !(share > 0.0 && share <= 1.0) {
+        return wrong(format!(
+            "--worst-share {share}: must lie above 0 and be at most 1 (the mean over all rows)"
+        ));
+    }
+    let others = [
+        ("--method mu", args.method == MethodName::Mu),
+        ("--method standard", args.method == MethodName::Standard),
+        ("--fairness", args.fairness.is_some()),
+        ("--ties leximin", args.ties == TiesName::Leximin),
+    ];
+    match others.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => wrong(format!(
+            "--worst-share {share} does not go with {option}: it has an objective of its own, without groups"
+        )),
+        None => Ok(Method::WorstShare { share }),
+    }
+}
+
+/// Standard NMF with penalties, where there are any.
+fn penalties(args: &ChoiceArgs, standard: UpdateName) -> Result<Option<Method>, Failure> {
+    let penalties = Penalties {
+        alpha_w: args.alpha_w.unwrap_or(0.0),
+        alpha_h: args.alpha_h,
+        l1_ratio: args.l1_ratio.unwrap_or(0.0),
+    };
+    if args.alpha_w.is_none() && args.alpha_h.is_none() {
+        return match args.l1_ratio {
+            None => Ok(None),
+            Some(ratio) => Err(Failure::wrong(format!(
+                "--l1-ratio {ratio} divides penalties that were not given: give --alpha-w or --alpha-h"
+            ))),
+        };
+    }
+    if args.method != MethodName::Standard {
+        return Err(Failure::wrong(
+            "--alpha-w and --alpha-h need --method standard: with penalties the step of the min-max criterion has no proven gap",
+        ));
+    }
+    Ok((!penalties.is_none()).then(|| {
+        let update: Update = update(standard);
+        Method::Penalised { update, penalties }
+    }))
+}
+
+/// How groups are to be found, and how many.
+pub(crate) fn discovery(args: &ChoiceArgs) -> Option<(Discover, usize)> {
+    let how = match args.discover? {
+        DiscoverName::Topics => Discover::Topics,
+        DiscoverName::Errors => Discover::Errors,
+        DiscoverName::HeldOutErrors => Discover::HeldOutErrors,
+    };
+    Some((how, args.discover_groups.map_or(GROUPS, |groups| groups as usize)))
+}
+
+/// Groups to find unless told otherwise.
+const GROUPS: usize = 2;
+
+/// The method of a fit, with how fair it is and what it does among ties.
+fn fair_method(
+    name: MethodName,
+    standard: UpdateName,
+    fairness: Option<f64>,
+    ties: TiesName,
+) -> Result<Method, Failure> {
+    let wrong = |sentence: String| Err(Failure::wrong(sentence));
+    match (name, fairness, ties) {
+        (_, None, TiesName::Any) => Ok(method(name, standard)),
+        (_, Some(alpha), _) if !(0.0..=1.0).contains(&alpha) => wrong(format!(
+            "--fairness {alpha}: must lie between 0 (standard NMF) and 1 (the worst loss alone)"
+        )),
+        (MethodName::Mu | MethodName::Standard, Some(alpha), _) => wrong(format!(
+            "--fairness {alpha} needs --method am: the other methods have none to choose"
+        )),
+        (MethodName::Mu | MethodName::Standard, None, TiesName::Leximin) => {
+            wrong("--ties leximin needs --method am: the other methods know of no ties".to_owned())
+        }
+        (MethodName::Am, Some(alpha), TiesName::Leximin) if alpha < 1.0 => wrong(format!(
+            "--ties leximin does not go with --fairness {alpha}: it has no regard to the total error before the end"
+        )),
+        (MethodName::Am, _, TiesName::Leximin) => Ok(Method::leximin()),
+        (MethodName::Am, Some(alpha), TiesName::Any) => Ok(Method::between(alpha)),
+    }
+}

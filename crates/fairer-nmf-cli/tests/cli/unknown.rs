@@ -1,0 +1,201 @@
+//! Groups that nobody knows, groups by a table, penalties and unobserved cells: what the options do, and what is refused.
+
+use crate::support::{HEART, Place, number};
+use serde_json::Value;
+
+/// Persons with a sex; `gap` says which cells have no value.
+fn people(gap: impl Fn(usize, usize) -> bool) -> String {
+    let mut text = "a,b,c,d,sex\n".to_owned();
+    for i in 0..40_usize {
+        for j in 0..4 {
+            let value = (i * (7 + j) + j * j * 3) % 10 + usize::from(i % 4 == j) * 9;
+            text += &if gap(i, j) { ",".to_owned() } else { format!("{value},") };
+        }
+        text += &format!("{}\n", ["f", "m"][i % 3 % 2]);
+    }
+    text
+}
+
+fn none(_: usize, _: usize) -> bool {
+    false
+}
+
+fn place() -> Place {
+    Place::with("p.csv", people(none))
+}
+
+const FIT: [&str; 4] = ["fit", "p.csv", "-r", "2"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&FIT[..], more].concat()
+}
+
+#[test]
+fn the_worst_share_needs_no_groups_and_reports_those_that_are_named() {
+    let place = place();
+    let ran = place.ok(&with(&["--drop", "sex", "--worst-share", "0.1", "--json", "w.json"]));
+    assert!(ran.err.contains("the worst 10 % of rows lose"), "{}", ran.err);
+    let json = place.json("w.json");
+    assert_eq!(json["method"], "worst-share");
+    let found = &json["worst_share"];
+    let history: Vec<f64> = found["history"].as_array().unwrap().iter().map(number).collect();
+    assert!(history.windows(2).all(|two| two[1] <= two[0]), "{history:?}");
+    assert!((number(&found["error"]) - history[history.len() - 1]).abs() < 1e-6);
+    assert_eq!(json["groups"].as_array().unwrap().len(), 1);
+    place.ok(&with(&[
+        "--group-by",
+        "sex",
+        "--worst-share",
+        "0.1",
+        "--json",
+        "g.json",
+        "--model",
+        "m",
+    ]));
+    let grouped = place.json("g.json");
+    assert_eq!(grouped["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(grouped["worst_share"]["error"], found["error"], "groups are reported only");
+    place.ok(&["transform", "p.csv", "--model", "m", "--output", "w.csv", "--drop", "sex"]);
+}
+
+#[test]
+fn groups_are_found_and_said_to_be_found() {
+    let place = place();
+    for how in ["topics", "errors", "held-out-errors"] {
+        let more =
+            ["--drop", "sex", "--discover", how, "--discover-groups", "3", "--json", "d.json"];
+        let ran = place.ok(&with(&[&more[..], &["--force"]].concat()));
+        assert!(ran.err.contains(&format!("found in these rows by {how}")), "{}", ran.err);
+        let json = place.json("d.json");
+        let labels = json["discovered"]["labels"].as_array().unwrap();
+        assert_eq!(labels.len(), 40);
+        let groups = json["groups"].as_array().unwrap();
+        for (number, group) in groups.iter().enumerate() {
+            let rows = labels.iter().filter(|l| l.as_u64() == Some(number as u64)).count();
+            assert_eq!(group["rows"].as_u64().unwrap() as usize, rows);
+        }
+    }
+}
+
+#[test]
+fn penalties_are_in_the_json_and_for_standard_nmf_alone() {
+    let place = place();
+    let base = ["--drop", "sex", "--method", "standard", "--worst-share", "1"];
+    let standard = ["--group-by", "sex", "--method", "standard", "--json", "p.json"];
+    place.ok(&with(&[&standard[..], &["--alpha-w", "0.01", "--l1-ratio", "0.5"]].concat()));
+    let penalties = &place.json("p.json")["penalties"];
+    assert_eq!(number(&penalties["alpha_W"]), 0.01);
+    assert_eq!(penalties["alpha_H"], Value::Null);
+    assert!(number(&penalties["objective"]) > 0.0);
+    let refused: [(&[&str], &str); 7] = [
+        (
+            &["--group-by", "sex", "--alpha-w", "0.1"],
+            "--alpha-w and --alpha-h need --method standard: with penalties the step of the min-max criterion has no proven gap",
+        ),
+        (
+            &["--group-by", "sex", "--l1-ratio", "0.5"],
+            "--l1-ratio 0.5 divides penalties that were not given: give --alpha-w or --alpha-h",
+        ),
+        (
+            &base,
+            "--worst-share 1 does not go with --method standard: it has an objective of its own, without groups",
+        ),
+        (
+            &["--drop", "sex", "--worst-share", "0.1", "--fairness", "0.5"],
+            "--worst-share 0.1 does not go with --fairness: it has an objective of its own, without groups",
+        ),
+        (
+            &["--drop", "sex", "--worst-share", "0"],
+            "--worst-share 0: must lie above 0 and be at most 1 (the mean over all rows)",
+        ),
+        (
+            &["--drop", "sex", "--discover", "errors", "--report", "r.html"],
+            "--discover does not go with --report, --charts and --audit: their tests hold for groups that were known beforehand, not for groups found in the same rows",
+        ),
+        (
+            &["--drop", "sex", "--worst-share", "0.5", "--checkpoint", "c"],
+            "--worst-share does not go with --checkpoint: leave it out",
+        ),
+    ];
+    for (more, message) in refused {
+        place.refused(&with(more), message);
+    }
+    let both = place.run(&with(&["--group-by", "sex", "--discover", "errors"]));
+    assert_eq!(both.code, 2, "{}", both.err);
+}
+
+#[test]
+fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
+    let place = Place::with("p.csv", people(|i, j| (i * 5 + j * 3) % 7 == 0));
+    let fit = ["--group-by", "sex", "--missing", "unobserved", "--json", "u.json", "--model", "m"];
+    let ran = place.ok(&with(&fit));
+    assert!(ran.out.contains("observed"), "{}", ran.out);
+    assert!(ran.err.contains("errors and losses are over observed cells"), "{}", ran.err);
+    let json = place.json("u.json");
+    assert_eq!(json["data"]["rows"], 40, "nobody is left out");
+    assert_eq!(json["global_bound"], Value::Null);
+    for group in json["groups"].as_array().unwrap() {
+        let share = number(&group["observed"]);
+        assert!(share > 0.8 && share < 0.9, "{share}");
+    }
+    // New rows are read as the fit's: cells without a value need no option.
+    place.ok(&["transform", "p.csv", "--model", "m", "--output", "w.csv", "--group-by", "sex"]);
+    assert!(!place.read("w.csv").contains("NaN"));
+    place.refused(
+        &with(&["--group-by", "sex", "--missing", "unobserved", "--report", "r.html"]),
+        "--missing unobserved does not go with --report, --charts and --audit, which need every cell: leave out rows with gaps, or leave the audit out",
+    );
+    let auto = ["fit", "p.csv", "-r", "auto", "--group-by", "sex", "--missing", "unobserved"];
+    place.refused(
+        &auto,
+        "--missing unobserved does not go with --rank auto, which holds out cells of its own: give the rank",
+    );
+    // Without gaps it changes nothing.
+    let place = Place::with("p.csv", people(none));
+    for (missing, file) in [("error", "a.json"), ("unobserved", "b.json")] {
+        place.ok(&with(&["--group-by", "sex", "--missing", missing, "--json", file]));
+    }
+    assert_eq!(place.json("a.json")["groups"], place.json("b.json")["groups"]);
+}
+
+#[test]
+fn a_table_of_members_says_the_groups() {
+    let place = place();
+    let mut table = "f,m,old\n".to_owned();
+    for i in 0..40 {
+        let m = usize::from(i % 3 % 2 == 1);
+        table += &format!("{},{m},{}\n", 1 - m, usize::from(i % 5 == 0));
+    }
+    place.write("g.csv", &table);
+    place.ok(&with(&["--drop", "sex", "--membership", "g.csv", "--json", "m.json"]));
+    let json = place.json("m.json");
+    let named = |json: &Value| -> Vec<(String, u64)> {
+        let groups = json["groups"].as_array().unwrap().iter();
+        groups
+            .map(|g| (g["name"].as_str().unwrap().to_owned(), g["rows"].as_u64().unwrap()))
+            .collect()
+    };
+    let found = named(&json);
+    assert_eq!(found[2], ("old".to_owned(), 8));
+    // Two groups that divide the rows are those of a column of labels.
+    place.write(
+        "two.csv",
+        table.lines().map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0)).collect::<String>(),
+    );
+    place.ok(&with(&["--drop", "sex", "--membership", "two.csv", "--json", "t.json"]));
+    place.ok(&with(&["--group-by", "sex", "--json", "s.json"]));
+    assert_eq!(named(&place.json("t.json")), named(&place.json("s.json")));
+    assert_eq!(place.json("t.json")["worst_loss"], place.json("s.json")["worst_loss"]);
+    place.write("bad.csv", table.replacen("1,0,1", "2,0,1", 1));
+    place.refused(
+        &with(&["--drop", "sex", "--membership", "bad.csv"]),
+        "--membership: bad.csv, line 2, column `f` has 2: a row is in a group (1) or not (0)",
+    );
+    place.write("nobody.csv", table.replace(",1\n", ",0\n"));
+    place.refused(
+        &with(&["--drop", "sex", "--membership", "nobody.csv"]),
+        "group 'old' has no rows: leave it out or check its labels",
+    );
+    let both = place.run(&["fit", HEART, "--group-by", "sex", "--membership", "g.csv", "-r", "2"]);
+    assert_eq!(both.code, 2, "{}", both.err);
+}

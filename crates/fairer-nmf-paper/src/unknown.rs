@@ -1,0 +1,240 @@
+//! `reproduce unknown-groups`: the paper's data sets with their groups hidden.
+//!
+//! The paper assumes groups that are known and asks, in its discussion, what could be done otherwise. Here the known groups judge
+//! only: what Fairer-NMF lowers their worst loss by, from standard NMF, is the benefit, and every way without the groups gets a part
+//! of it, or makes it worse.
+
+use std::fmt::Write;
+
+use fairer_nmf::audit::evaluate;
+use fairer_nmf::discover::{Discover, discover};
+use fairer_nmf::fit::estimate_baselines;
+use fairer_nmf::{Baseline, GroupedData, Method, Observer, Parameters, fit};
+use fairer_nmf_io::Failure;
+use fairer_nmf_report::chart_files;
+use fairer_nmf_report::charts::{
+    Dumbbell, DumbbellPoint, DumbbellRow, DumbbellSeries, Percent, dumbbell,
+};
+use serde::Serialize;
+
+use crate::neighbours::rank;
+use crate::sets::SETS;
+use crate::{NO_POSTS, Part, Settings, Watch, put};
+
+/// A way without known groups.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Groups that are found; as many as are known.
+    Found(Discover),
+    /// The strongest topic: as many groups as topics.
+    Strongest,
+    /// The worst share of rows.
+    Share(f64),
+}
+
+const WAYS: [(Way, &str); 7] = [
+    (Way::Found(Discover::Topics), "clusters of topics"),
+    (Way::Strongest, "strongest topic"),
+    (Way::Found(Discover::Errors), "errors, iterated"),
+    (Way::Found(Discover::HeldOutErrors), "held-out errors"),
+    (Way::Share(0.5), "worst half of rows"),
+    (Way::Share(0.25), "worst quarter of rows"),
+    (Way::Share(0.1), "worst tenth of rows"),
+];
+
+/// Restarts of every fit.
+const STARTS: usize = 2;
+
+/// What a way leaves of the known groups' losses.
+#[derive(Debug, Clone, Serialize)]
+struct Outcome {
+    way: &'static str,
+    /// The worst loss of the known groups, of every trial.
+    worst_losses: Vec<f64>,
+    /// Which part of the benefit of known groups that is, of every trial.
+    recovered: Vec<f64>,
+    /// ‖X − WH‖/‖X‖, of every trial.
+    total_errors: Vec<f64>,
+}
+
+/// A data set.
+#[derive(Debug, Clone, Serialize)]
+struct Found {
+    title: &'static str,
+    rank: usize,
+    groups: usize,
+    outcomes: Vec<Outcome>,
+}
+
+/// What a dictionary leaves: the worst loss of the known groups, and the total error.
+fn judged(
+    data: &GroupedData<'_, f64>,
+    h: &ndarray::Array2<f64>,
+    baselines: &[f64],
+) -> fairer_nmf::Result<(f64, f64)> {
+    let found = evaluate(data, h.view(), None, baselines)?;
+    let squared: f64 = found.row_squared_errors.iter().sum();
+    Ok((found.worst_loss(), (squared / data.squared_norm()).sqrt()))
+}
+
+/// One trial: standard NMF, Fairer-NMF with the known groups, and every way without them.
+fn trial(
+    data: &GroupedData<'_, f64>,
+    rank: usize,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> fairer_nmf::Result<Vec<(f64, f64)>> {
+    let parameters = Parameters { seed, n_init: STARTS, bound: false, ..Parameters::new(rank) };
+    let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
+    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let by = |data: &GroupedData<'_, f64>, method, baseline| {
+        let parameters = Parameters { method, baseline, ..parameters.clone() };
+        fit(data, &parameters, observer).map(|fit| fit.model.components)
+    };
+    let given = Baseline::Given { errors: errors.clone() };
+    let mut left = vec![
+        judged(data, &by(data, Method::standard(), given.clone())?, &errors)?,
+        judged(data, &by(data, Method::am(), given)?, &errors)?,
+    ];
+    for (way, _) in WAYS {
+        let h = match way {
+            Way::Share(share) => by(data, Method::WorstShare { share }, Baseline::Zero)?,
+            Way::Found(_) | Way::Strongest => {
+                let (how, groups) = match way {
+                    Way::Found(how) => (how, data.groups().len()),
+                    _ => (Discover::Topics, rank),
+                };
+                let found = discover(data, how, groups, &parameters, observer)?;
+                by(&data.with_found(&found)?, Method::am(), parameters.baseline.clone())?
+            }
+        };
+        left.push(judged(data, &h, &errors)?);
+    }
+    Ok(left)
+}
+
+/// Hides the groups of the data sets (20 Newsgroups where it is given), writes unknown-groups.md, .json and .svg, and gives the
+/// tables.
+///
+/// # Errors
+/// If the folder cannot be used, the data cannot be read, or it was stopped.
+pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
+    std::fs::create_dir_all(settings.out).map_err(|e| {
+        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
+    })?;
+    let mut all = Vec::new();
+    for (i, set) in SETS.iter().enumerate() {
+        if set.part == Part::Newsgroups && settings.data.is_none() {
+            watch.note(NO_POSTS);
+            continue;
+        }
+        watch.next(&format!("{}/{}", i + 1, SETS.len()));
+        let held = set.hold(settings)?;
+        let data = held.grouped()?;
+        let observer = |_: &fairer_nmf::Progress<'_>| match watch.stopped() {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        };
+        let trials = (0..settings.trials as u64)
+            .map(|t| {
+                watch.counted("trials", t as usize, settings.trials);
+                trial(&data, rank(set), settings.seed + t, &observer)
+            })
+            .collect::<fairer_nmf::Result<Vec<_>>>()?;
+        if watch.stopped() {
+            return Err(Failure::failed("stopped before the study was done"));
+        }
+        all.push(gathered(set.title, rank(set), data.groups().len(), &trials));
+    }
+    let text: String = all.iter().map(markdown).collect();
+    put(settings.out, "unknown-groups.md", text.as_bytes())?;
+    let json = serde_json::to_vec_pretty(&all).unwrap_or_default();
+    put(settings.out, "unknown-groups.json", &json)?;
+    let failed = |e| Failure::failed(format!("cannot draw unknown-groups: {e}"));
+    for (ending, content) in chart_files(&picture(&all)).map_err(failed)? {
+        put(settings.out, &format!("unknown-groups.{ending}"), &content)?;
+    }
+    Ok(text)
+}
+
+fn gathered(title: &'static str, rank: usize, groups: usize, trials: &[Vec<(f64, f64)>]) -> Found {
+    let names = ["standard NMF", "Fairer-NMF, groups known"];
+    let names = names.into_iter().chain(WAYS.iter().map(|(_, name)| *name));
+    let outcome = |(at, way): (usize, &'static str)| Outcome {
+        way,
+        worst_losses: trials.iter().map(|left| left[at].0).collect(),
+        recovered: trials.iter().map(|left| recovered(left, at)).collect(),
+        total_errors: trials.iter().map(|left| left[at].1).collect(),
+    };
+    Found { title, rank, groups, outcomes: names.enumerate().map(outcome).collect() }
+}
+
+/// The part of the fall from standard NMF to Fairer-NMF with known groups; nothing where that is next to none.
+fn recovered(left: &[(f64, f64)], at: usize) -> f64 {
+    let benefit = left[0].0 - left[1].0;
+    if benefit > 1e-6 { (left[0].0 - left[at].0) / benefit } else { 0.0 }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn range(values: &[f64]) -> (f64, f64) {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+fn markdown(found: &Found) -> String {
+    let trials = found.outcomes[0].worst_losses.len();
+    let mut text = format!(
+        "**{}, rank {}, {} groups hidden, {trials} trials.**\n\n| way | worst loss of the known groups | recovered | least to most | total error |\n| --- | --- | --- | --- | --- |\n",
+        found.title, found.rank, found.groups
+    );
+    for outcome in &found.outcomes {
+        let (least, most) = range(&outcome.recovered);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {:.4} | {:.0} % | {:.0} to {:.0} % | {:.4} |",
+            outcome.way,
+            mean(&outcome.worst_losses),
+            100.0 * mean(&outcome.recovered),
+            100.0 * least,
+            100.0 * most,
+            mean(&outcome.total_errors)
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// Every way with the part that it recovers, set by set; what makes it worse by more than the whole benefit is drawn there.
+fn picture(all: &[Found]) -> String {
+    let series = |(colour, found): (usize, &Found)| DumbbellSeries {
+        name: format!("{}, rank {}", found.title, found.rank),
+        colour,
+    };
+    let row = |(at, name): (usize, &str)| DumbbellRow {
+        name: name.to_owned(),
+        points: (all.iter())
+            .map(|found| {
+                let values = &found.outcomes[at + 2].recovered;
+                let (least, most) = range(values);
+                let inside = |v: f64| v.clamp(-1.0, 1.0);
+                let interval = Some((inside(least), inside(most)));
+                Some(DumbbellPoint { value: inside(mean(values)), interval })
+            })
+            .collect(),
+        band: None,
+    };
+    dumbbell(&Dumbbell {
+        title: "Groups hidden: how much of the benefit each way recovers".to_owned(),
+        x_label: "part of the fall of the worst loss that known groups bring (at −100 %: that much worse than standard NMF, or more)"
+            .to_owned(),
+        band: None,
+        series: all.iter().enumerate().map(series).collect(),
+        rows: WAYS.iter().map(|(_, name)| *name).enumerate().map(row).collect(),
+        percent: Percent { decimals: 0 },
+        width: 720.0,
+    })
+}
