@@ -1,6 +1,7 @@
 //! NumPy and SciPy matrices as the library's borrowed ones, without a copy.
 
 use crate::errors::to_python;
+use fairer_nmf::data::split_unobserved;
 use fairer_nmf::{Csr, Element, GroupedData, Indices, Matrix, Result};
 use ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
@@ -107,6 +108,54 @@ impl<'a, T: Element> View<'a, T> {
                 Indices::I64(starts) => Csr::new(*columns, starts, *indices, values)?,
             }),
         })
+    }
+}
+
+/// A matrix whose NaN are taken as unobserved, where that is asked for.
+pub struct Gaps<'a, T> {
+    given: &'a View<'a, T>,
+    /// The matrix with zeros for NaN, and which cells those are.
+    filled: Option<(Array2<T>, Array2<bool>)>,
+    sparse: bool,
+}
+
+impl<'a, T: Element> Gaps<'a, T> {
+    pub fn of(given: &'a View<'a, T>, unobserved: bool) -> Self {
+        let filled = match given {
+            View::Dense(view) if unobserved => {
+                Some(split_unobserved(*view)).filter(|(_, mask)| mask.iter().any(|gap| *gap))
+            }
+            _ => None,
+        };
+        Self { given, filled, sparse: unobserved && matches!(given, View::Sparse { .. }) }
+    }
+
+    pub fn view(&self) -> View<'_, T> {
+        match (&self.filled, self.given) {
+            (Some((filled, _)), _) => View::Dense(filled.view()),
+            (None, View::Dense(view)) => View::Dense(*view),
+            (None, View::Sparse { columns, starts, indices, values }) => {
+                View::Sparse { columns: *columns, starts: *starts, indices: *indices, values }
+            }
+        }
+    }
+
+    /// The cells, where some are unobserved.
+    pub fn mask(&self) -> Option<ArrayView2<'_, bool>> {
+        self.filled.as_ref().map(|(_, mask)| mask.view())
+    }
+
+    /// The data with these cells unobserved.
+    pub fn applied<'d>(&self, data: GroupedData<'d, T>) -> Result<GroupedData<'d, T>> {
+        match self.mask() {
+            Some(mask) => data.with_unobserved(mask),
+            // The library says why a sparse matrix has none.
+            None if self.sparse => {
+                let none = Array2::from_elem((data.rows(), data.features()), false);
+                data.with_unobserved(none.view())
+            }
+            None => Ok(data),
+        }
     }
 }
 

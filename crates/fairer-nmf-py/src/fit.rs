@@ -1,14 +1,15 @@
 //! Fits and baselines.
 
 use crate::audit::in_scaled_features;
-use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, grouped};
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
+use fairer_nmf::discover::{Discover, discover};
 use fairer_nmf::rank::{self, RankOptions};
 use fairer_nmf::{
-    Baseline, Element, Init, Method, Observer, Parameters, Stopping, Update, baseline::Estimate,
-    baseline::GroupBaseline, fit::Start, fit::StartWeights, fit::Ties,
+    Baseline, Element, Init, Method, Observer, Parameters, Penalties, Stopping, Update,
+    baseline::Estimate, baseline::GroupBaseline, fit::Start, fit::StartWeights, fit::Ties,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -23,6 +24,13 @@ pub struct Settings {
     method: String,
     fairness: f64,
     ties: String,
+    worst_share: Option<f64>,
+    discover: Option<String>,
+    discover_groups: usize,
+    alpha_w: f64,
+    alpha_h: Option<f64>,
+    l1_ratio: f64,
+    unobserved: bool,
     update: String,
     init: String,
     baseline: String,
@@ -78,8 +86,37 @@ impl Settings {
         })
     }
 
+    pub fn normalize(&self) -> bool {
+        self.normalize
+    }
+
     fn method(&self) -> PyResult<Method> {
-        let method = method(&self.method, &self.update)?;
+        let penalties =
+            Penalties { alpha_w: self.alpha_w, alpha_h: self.alpha_h, l1_ratio: self.l1_ratio };
+        let method = match method(&self.method, &self.update)? {
+            Method::Standard { update } if !penalties.is_none() => {
+                Method::Penalised { update, penalties }
+            }
+            _ if !penalties.is_none() => {
+                return Err(PyValueError::new_err(
+                    "alpha_W and alpha_H need method='standard': with penalties the step of the min-max criterion has no proven gap",
+                ));
+            }
+            method => method,
+        };
+        if let Some(share) = self.worst_share {
+            if self.method != "am" || self.fairness != 1.0 || self.ties != "any" {
+                return Err(PyValueError::new_err(
+                    "worst_share has an objective of its own, without groups: leave method, fairness and ties as they are",
+                ));
+            }
+            if self.discover.is_some() {
+                return Err(PyValueError::new_err(
+                    "worst_share does not go with discover: it has no groups",
+                ));
+            }
+            return Ok(Method::WorstShare { share });
+        }
         let ties = match self.ties.as_str() {
             "any" => Ties::Any,
             "leximin" => Ties::Leximin,
@@ -93,6 +130,19 @@ impl Settings {
             _ if self.fairness == 1.0 => Ok(method),
             _ => unknown("fairness", &self.fairness.to_string(), "1 unless the method is 'am'"),
         }
+    }
+
+    fn discovery(&self) -> PyResult<Option<(Discover, usize)>> {
+        let how = match self.discover.as_deref() {
+            None => return Ok(None),
+            Some("topics") => Discover::Topics,
+            Some("errors") => Discover::Errors,
+            Some("held-out-errors") => Discover::HeldOutErrors,
+            Some(other) => {
+                return unknown("discover", other, "'topics', 'errors' or 'held-out-errors'");
+            }
+        };
+        Ok(Some((how, self.discover_groups)))
     }
 
     fn start_weights(&self) -> PyResult<StartWeights> {
@@ -169,14 +219,16 @@ pub fn fit<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Bound<'py, PyAny>)> {
     let parameters = settings.parameters()?;
+    let discovery = settings.discovery()?;
     let own = |factor: PyReadonlyArray2<'py, f64>| factor.as_array().to_owned();
     let start = Start { components: components.map(own), representation: representation.map(own) };
     let start = (start != Start::default()).then_some(start);
     let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
+        let gaps = Gaps::of(&view, settings.unobserved);
         let task = |observer: &Observer<'_>| {
-            fit_view(&view, groups.as_ref(), settings.normalize, &parameters, start, observer)
+            fit_view(&gaps, groups.as_ref(), settings.normalize, &parameters, discovery, start, observer)
         };
         let fit = run(py, settings.threads, listener, task)?.map_err(to_python)?;
         let mut model = fit.model;
@@ -186,21 +238,33 @@ pub fn fit<'py>(
 }
 
 fn fit_view<T: Element>(
-    view: &View<'_, T>,
+    gaps: &Gaps<'_, T>,
     groups: Option<&Groups>,
     normalize: bool,
     parameters: &Parameters,
+    discovery: Option<(Discover, usize)>,
     start: Option<Start>,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<fairer_nmf::Fit<T>> {
-    let data = grouped(view, groups, Scaling::of(normalize, None))?;
-    match start {
+    let view = gaps.view();
+    let data = gaps.applied(grouped(&view, groups, Scaling::of(normalize, None))?)?;
+    let found = match discovery {
+        Some((how, groups)) => Some(discover(&data, how, groups, parameters, observer)?),
+        None => None,
+    };
+    let data = match &found {
+        Some(found) => data.with_found(found)?,
+        None => data,
+    };
+    let mut fit = match start {
         Some(mut start) => {
             start.components = start.components.map(|h| in_scaled_features(h, data.scale()));
-            fairer_nmf::fit::fit_from(&data, parameters, &start, observer)
+            fairer_nmf::fit::fit_from(&data, parameters, &start, observer)?
         }
-        None => fairer_nmf::fit(&data, parameters, observer),
-    }
+        None => fairer_nmf::fit(&data, parameters, observer)?,
+    };
+    fit.model.found_groups = found;
+    Ok(fit)
 }
 
 /// The rank that bi-cross-validation chooses, as JSON. No group is below it.

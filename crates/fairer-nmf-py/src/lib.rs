@@ -4,6 +4,7 @@
 //! and speaks scikit-learn.
 
 mod audit;
+mod compare;
 mod data;
 mod datasets;
 mod errors;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::audit::{evaluate, intervals};
+    #[pymodule_export]
+    use super::compare::compare;
     #[pymodule_export]
     use super::data::_data_pointer;
     #[pymodule_export]

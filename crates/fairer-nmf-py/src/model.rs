@@ -1,6 +1,6 @@
 //! The fitted model.
 
-use crate::data::{Input, for_element};
+use crate::data::{Gaps, Input, for_element};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::GroupFit;
@@ -161,6 +161,32 @@ impl Model {
         self.0.feature_names.clone()
     }
 
+    /// The share of every group's cells that are observed; None where all are.
+    #[getter]
+    fn observed<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let some = self.0.groups.iter().any(|g| g.observed.is_some());
+        some.then(|| self.per_group(py, |g| g.observed.unwrap_or(1.0)))
+    }
+
+    /// What the worst share of rows loses, and from which error on; None where it was not minimised.
+    #[getter]
+    fn worst_share(&self) -> Option<(f64, f64, Vec<f64>)> {
+        let found = self.0.worst_share.as_ref()?;
+        Some((found.error, found.threshold, found.history.clone()))
+    }
+
+    /// The number of every row's group, where the groups were found.
+    #[getter]
+    fn found_labels(&self) -> Option<Vec<usize>> {
+        self.0.found_groups.as_ref().map(|found| found.labels.clone())
+    }
+
+    /// How groups were found and how many were asked for.
+    #[getter]
+    fn found_by(&self) -> Option<(&'static str, usize)> {
+        self.0.found_groups.as_ref().map(|found| (found.how.name(), found.groups))
+    }
+
     /// The parameters of the fit as JSON.
     #[getter]
     fn parameters(&self) -> PyResult<String> {
@@ -169,16 +195,23 @@ impl Model {
     }
 
     /// Coordinates of rows (m×r), in the number type of the rows.
+    #[pyo3(signature = (x, threads, unobserved=false))]
     fn transform<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
         threads: usize,
+        unobserved: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         for_element!(Input::of(x)?, owned => {
             let view = owned.view()?;
+            let gaps = Gaps::of(&view, unobserved);
             let task = |_: &fairer_nmf::Observer<'_>| {
-                view.matrix().and_then(|matrix| self.0.transform(matrix))
+                let matrix = gaps.view().matrix()?;
+                match gaps.mask() {
+                    Some(mask) => self.0.transform_unobserved(matrix, mask),
+                    None => self.0.transform(matrix),
+                }
             };
             let w = run(py, threads, None, task)?.map_err(to_python)?;
             Ok(w.into_pyarray(py).into_any())

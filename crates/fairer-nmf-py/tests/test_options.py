@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs/python.md").read_text()
 
 #: Whose parameters the table names; methods that take the options of another are not repeated.
 CALLABLES = [
-    FairerNMF, FairerNMF.fit, FairerNMF.save, fairer_nmf.audit, fairer_nmf.sweep,
+    FairerNMF, FairerNMF.fit, FairerNMF.save, fairer_nmf.audit, fairer_nmf.sweep, fairer_nmf.compare,
     fairer_nmf.estimate_baseline, Sweep.smallest_rank, Audit.report,
 ]  # fmt: skip
 
@@ -28,7 +28,7 @@ def rows():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0] not in ("Python", "---"):
             python, program, remark = cells
-            yield re.findall(r"`([A-Za-z_]+)`", python), re.findall(r"`(--[a-z-]+)`", program), remark
+            yield re.findall(r"`([A-Za-z_0-9]+)`", python), re.findall(r"`(--[a-z0-9-]+)`", program), remark
 
 
 def test_the_table_has_every_parameter_of_python():
@@ -47,10 +47,10 @@ def test_the_table_has_every_parameter_of_python():
 def test_the_table_has_every_option_of_the_program():
     assert PROGRAM, "build the program first: cargo build --release -p fairer-nmf-cli"
     there = set()
-    for command in ("fit", "audit", "sweep"):
+    for command in ("fit", "audit", "sweep", "compare"):
         text = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True)
         options = text.stdout.split("Examples:")[0]
-        there |= set(re.findall(r"^ +(?:-[a-z], )?(--[a-z][a-z-]*)", options, re.MULTILINE))
+        there |= set(re.findall(r"^ +(?:-[a-z], )?(--[a-z][a-z0-9-]*)", options, re.MULTILINE))
     there -= {"--help"}
     named = {flag for _, program, _ in rows() for flag in program}
     assert named == there, f"not in the table: {there - named}; in the table only: {named - there}"

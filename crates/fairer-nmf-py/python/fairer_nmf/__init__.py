@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairer_nmf._anndata import fit_anndata
     from fairer_nmf._audit import Audit, audit
     from fairer_nmf._baseline import BaselineEstimate, estimate_baseline
+    from fairer_nmf._compare import compare
     from fairer_nmf._estimator import FairerNMF
     from fairer_nmf._page import Report
     from fairer_nmf._sweep import Sweep, sweep
@@ -39,6 +40,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "audit",
+    "compare",
     "datasets",
     "estimate_baseline",
     "fit_anndata",
@@ -54,6 +56,7 @@ _HOMES = {
     "Report": "_page",
     "Sweep": "_sweep",
     "audit": "_audit",
+    "compare": "_compare",
     "estimate_baseline": "_baseline",
     "fit_anndata": "_anndata",
     "sweep": "_sweep",

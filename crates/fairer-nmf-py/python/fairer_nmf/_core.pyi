@@ -19,6 +19,13 @@ class Settings(TypedDict):
     method: str
     fairness: float
     ties: str
+    worst_share: float | None
+    discover: str | None
+    discover_groups: int
+    alpha_w: float
+    alpha_h: float | None
+    l1_ratio: float
+    unobserved: bool
     update: str
     init: str
     baseline: str
@@ -134,7 +141,15 @@ class Model:
     def feature_names(self) -> list[str] | None: ...
     @property
     def parameters(self) -> str: ...
-    def transform(self, x: Any, threads: int) -> NDArray[_Float]: ...
+    @property
+    def observed(self) -> NDArray[np.float64] | None: ...
+    @property
+    def worst_share(self) -> tuple[float, float, list[float]] | None: ...
+    @property
+    def found_labels(self) -> list[int] | None: ...
+    @property
+    def found_by(self) -> tuple[str, int] | None: ...
+    def transform(self, x: Any, threads: int, unobserved: bool = False) -> NDArray[_Float]: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     @staticmethod
     def load(path: str | PathLike[str]) -> Model: ...
@@ -147,6 +162,13 @@ def fit(
     representation: NDArray[np.float64] | None = None,
     listener: _Listener = None,
 ) -> tuple[Model, NDArray[_Float]]: ...
+def compare(
+    x: Any,
+    groups: _Groups,
+    methods: Sequence[str],
+    settings: Settings,
+    listener: _Listener = None,
+) -> str: ...
 def choose_rank(
     x: Any,
     groups: _Groups,

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairer_nmf import _core, _data, _meaning
+from fairer_nmf import _choices, _core, _data, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import counted, listener
-from fairer_nmf._types import Grouping, Init, Method, Normalize, Ties, Update
+from fairer_nmf._types import Discover, Grouping, Init, Method, Missing, Normalize, Ties, Update
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline, Weights
@@ -51,6 +51,25 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ties : {"any", "leximin"}, default="any"
         What is done once the worst loss cannot be lowered: nothing, or the next largest loss is
         lowered, and so on, with the total error at last; for the method "am".
+    worst_share : float, optional
+        Without groups: minimise the mean relative error of this worst share of rows (0.1 for the
+        worst tenth); groups that are given are reported only. See `worst_share_error_`.
+    discover : {"topics", "errors", "held-out-errors"}, optional
+        Find the groups in the data where nobody knows them: by the topics of standard NMF, by the
+        rows' errors (iterated), or by errors under dictionaries that have not seen the rows. See
+        `discovered_labels_`; no test against chance holds for such groups.
+    discover_groups : int, default=2
+        How many groups to find.
+    alpha_W : float, default=0.0
+        Penalty on W, with scikit-learn's meaning; for the method "standard".
+    alpha_H : float or "same", default="same"
+        Penalty on H, as there.
+    l1_ratio : float, default=0.0
+        What part of the penalties is on absolute values (1) rather than squares (0).
+    missing : {"error", "unobserved"}, default="error"
+        What NaN means, and a masked entry of a NumPy masked array: an error, or a cell that is
+        unobserved. Errors and norms are then of observed cells, `transform` is exact for the
+        observed features of every row, and there is no `global_bound_`. See `observed_shares_`.
     update : {"auto", "mu", "hals", "nnls"}, default="auto"
         The update of both factors when the method is "standard"; otherwise the method's own.
     init : {"auto", "random", "nndsvd", "nndsvda"}, default="auto"
@@ -138,6 +157,14 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         `points`, the held-out errors and the stability of the topics of every rank tried.
     history_ : ndarray of shape (n_iter_, n_groups)
         Losses after every iteration.
+    worst_share_error_ : float
+        After ``worst_share=``: the mean relative error of the worst share of rows;
+        `worst_share_history_` has it after every round.
+    discovered_labels_ : ndarray of shape (n_samples,)
+        After ``discover=``: the number of every row's group, from 0; `groups_` has their names. Of
+        groups by errors the last has the largest errors.
+    observed_shares_ : ndarray of shape (n_groups,)
+        With ``missing="unobserved"``: the share of every group's cells that are observed.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -168,6 +195,13 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         groups: Grouping = "combined",
         fairness: float = 1.0,
         ties: Ties = "any",
+        worst_share: float | None = None,
+        discover: Discover | None = None,
+        discover_groups: int = 2,
+        alpha_W: float = 0.0,
+        alpha_H: float | Literal["same"] = "same",
+        l1_ratio: float = 0.0,
+        missing: Missing = "error",
         update: Update = "auto",
         init: Init = "auto",
         start_weights: Weights = "even",
@@ -191,6 +225,13 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.groups = groups
         self.fairness = fairness
         self.ties = ties
+        self.worst_share = worst_share
+        self.discover = discover
+        self.discover_groups = discover_groups
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.missing = missing
         self.update = update
         self.init = init
         self.start_weights = start_weights
@@ -285,15 +326,17 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             The exact non-negative least squares solution of every row.
         """
         check_is_fitted(self)
-        X = validate_data(self, _data.named(X), reset=False, **_data.VALIDATION)
-        threads = _data.threads(self.n_jobs)
+        X = _data.named(_choices.unmasked(self, X))
+        X = validate_data(self, X, reset=False, **_data.VALIDATION)
+        threads, gaps = _data.threads(self.n_jobs), _choices.unobserved(self)
         with in_names_of(getattr(self, "feature_names_in_", None)):
             if not self.verbose or X.shape[0] <= BLOCK:
-                return self._model.transform(_data.native(X), threads)
+                return self._model.transform(_data.native(X), threads, gaps)
             # A row's coordinates are its own: in blocks, so that something can be shown.
             blocks = [X[start : start + BLOCK] for start in range(0, X.shape[0], BLOCK)]
             parts = counted(blocks, self.verbose, "transform, blocks")
-            return np.concatenate([self._model.transform(_data.native(b), threads) for b in parts])
+            solved = [self._model.transform(_data.native(b), threads, gaps) for b in parts]
+            return np.concatenate(solved)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Give the rows that coordinates stand for, in the original features.
@@ -402,11 +445,13 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, W: Any, H: Any
     ) -> NDArray[Any]:
         index = index_of(X)
-        X = _data.native(validate_data(self, _data.named(X), **_data.VALIDATION))
+        X = _data.named(_choices.unmasked(self, X))
+        X = _data.native(validate_data(self, X, **_data.VALIDATION))
         groups = self._groups(sensitive_features, index)
         settings = self._settings(groups)
         _meaning.warn_of_lasting_zeros(settings)
-        if groups is None and settings["method"] in ("am", "mu"):
+        asked = settings["discover"] is None and settings["worst_share"] is None
+        if groups is None and asked and settings["method"] in ("am", "mu"):
             _meaning.warn_of_no_groups(settings["method"], y)
         names = getattr(self, "feature_names_in_", None)
         if isinstance(self.n_components, str):
@@ -468,6 +513,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.global_bound_ = model.global_bound
         self.n_iter_ = model.iterations
         self.history_ = model.history
+        _choices.set_fitted(self, model)
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from fairer_nmf import _baseline, _core, _data
+from fairer_nmf import _baseline, _choices, _core, _data
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
@@ -33,7 +33,11 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     weights = _baseline.given("start_weights", estimator.start_weights, groups)
     limit = estimator.time_limit
     preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
-    if groups is None and preset in ("adjusted", "best", "held-out", "paper"):
+    discover = None if estimator.discover is None else str(estimator.discover)
+    if groups is not None and discover is not None:
+        raise ValueError("discover finds the groups itself: leave sensitive_features or discover out")
+    alone = groups is None and discover is None
+    if alone and preset in ("adjusted", "best", "held-out", "paper"):
         preset = "zero"
     feature_names = getattr(estimator, "feature_names_in_", None)
     return {
@@ -41,6 +45,9 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "method": str(estimator.method),
         "fairness": _data.number("fairness", estimator.fairness),
         "ties": str(estimator.ties),
+        "discover": discover,
+        "discover_groups": _data.count("discover_groups", estimator.discover_groups),
+        **_choices.settings(estimator),
         "update": str(estimator.update),
         "init": str(estimator.init),
         "baseline": preset,
@@ -54,7 +61,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "given_weights": weights,
         "normalize": _data.scaled(estimator.normalize),
         "polish": True,
-        "bound": groups is not None and bool(estimator.bound),
+        "bound": not alone and bool(estimator.bound),
         "allow_small_groups": bool(estimator.allow_small_groups),
         "seed": _data.seed(estimator.random_state),
         "threads": _data.threads(estimator.n_jobs),
@@ -131,9 +138,13 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     method, baseline = kept["method"], kept["baseline"]
     if method["name"] == "weighted" and method["update"] == "mu":
         method = {"name": "mu"}
+    name, own = _choices.of_method(method)
+    if model.found_by is not None:
+        own["discover"], own["discover_groups"] = model.found_by
     arguments: dict[str, Any] = {
+        **own,
         "n_components": kept["rank"],
-        "method": method["name"],
+        "method": name,
         "fairness": method.get("fairness", 1.0),
         "ties": method.get("ties", "any"),
         "groups": "each" if any(model.families) else "combined",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Method = Literal["am", "mu", "standard"]
 Grouping = Literal["combined", "each", "members"]
 Ties = Literal["any", "leximin"]
+Discover = Literal["topics", "errors", "held-out-errors"]
+Missing = Literal["error", "unobserved"]
 Update = Literal["auto", "mu", "hals", "nnls"]
 Init = Literal["auto", "random", "nndsvd", "nndsvda"]
 BaselineName = Literal["adjusted", "best", "held-out", "paper", "zero"]

@@ -170,6 +170,15 @@ class FairerNMF(_estimator.FairerNMF):
             raise ValueError(f"init={self.init!r} needs all rows in memory: use 'auto' or 'random'")
         if isinstance(self.n_components, str):
             raise ValueError("n_components='auto' needs all rows in memory: give a number")
+        own = {
+            "worst_share": self.worst_share is not None,
+            "discover": self.discover is not None,
+            "alpha_W": self.alpha_W != 0.0,
+            "alpha_H": self.alpha_H not in ("same", 0.0),
+            "missing": self.missing != "error",
+        }
+        for name in (name for name, given in own.items() if given):
+            raise ValueError(f"{name} needs all rows in memory: leave it out, or fit there")
         if self.groups != "combined":
             raise ValueError(
                 f"groups={self.groups!r} needs all rows in memory: on a cluster the combinations of "

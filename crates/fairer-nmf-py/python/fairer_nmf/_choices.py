@@ -1,0 +1,67 @@
+"""Choices beyond the paper: the worst share of rows, penalties, unobserved cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairer_nmf import _data
+
+if TYPE_CHECKING:
+    from fairer_nmf._estimator import FairerNMF
+
+
+def settings(estimator: FairerNMF) -> Any:
+    """Give their part of the settings of a fit."""
+    share, alpha_h = estimator.worst_share, estimator.alpha_H
+    same = isinstance(alpha_h, str)
+    if same and alpha_h != "same":
+        raise ValueError(f"alpha_H is {alpha_h!r}: expected a number or 'same'")
+    return {
+        "worst_share": None if share is None else _data.number("worst_share", share),
+        "alpha_w": _data.number("alpha_W", estimator.alpha_W),
+        "alpha_h": None if same else _data.number("alpha_H", alpha_h),
+        "l1_ratio": _data.number("l1_ratio", estimator.l1_ratio),
+        "unobserved": unobserved(estimator),
+    }
+
+
+def unobserved(estimator: FairerNMF) -> bool:
+    """Tell whether NaN and masked entries are taken as unobserved."""
+    if estimator.missing not in ("error", "unobserved"):
+        raise ValueError(f"missing is {estimator.missing!r}: expected 'error' or 'unobserved'")
+    return bool(estimator.missing == "unobserved")
+
+
+def unmasked(estimator: FairerNMF, X: Any) -> Any:
+    """Give X with NaN for masked entries, where those are taken as unobserved."""
+    if unobserved(estimator) and isinstance(X, np.ma.MaskedArray):
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        return X.astype(kind).filled(np.nan)
+    return X
+
+
+def of_method(method: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Give the name of a method from a file, and the estimator's parameters that belong to it."""
+    if method["name"] == "worst-share":
+        return "am", {"worst_share": method["share"]}
+    if method["name"] == "penalised":
+        penalties = dict(method["penalties"])
+        if penalties["alpha_H"] is None:
+            penalties["alpha_H"] = "same"
+        return "standard", penalties
+    return method["name"], {}
+
+
+def set_fitted(estimator: FairerNMF, model: Any) -> None:
+    """Set what a fit with these choices leaves, and nothing after one without."""
+    for name in ("worst_share_error_", "worst_share_history_", "discovered_labels_", "observed_shares_"):
+        estimator.__dict__.pop(name, None)
+    if model.worst_share is not None:
+        estimator.worst_share_error_, _, history = model.worst_share
+        estimator.worst_share_history_ = np.array(history)
+    if model.found_labels:
+        estimator.discovered_labels_ = np.array(model.found_labels)
+    if model.observed is not None:
+        estimator.observed_shares_ = model.observed

@@ -1,0 +1,46 @@
+//! The methods of others beside Fairer-NMF.
+
+use crate::data::{GivenGroups, Groups, Input, Scaling, for_element, grouped};
+use crate::errors::to_python;
+use crate::fit::Settings;
+use crate::run::run;
+use fairer_nmf::Observer;
+use fairer_nmf_paper::neighbours::{self, ALL, Neighbour};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Fits methods at a rank against the same baselines: what the program's `compare --json` has, as JSON.
+#[pyfunction]
+#[pyo3(signature = (x, groups, methods, settings, listener=None))]
+pub fn compare<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    groups: GivenGroups<'py>,
+    methods: Vec<String>,
+    settings: Settings,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let parameters = settings.parameters()?;
+    let methods = methods.iter().map(|name| named(name)).collect::<PyResult<Vec<Neighbour>>>()?;
+    let methods = if methods.is_empty() { ALL.to_vec() } else { methods };
+    let groups = Groups::of(groups)?;
+    for_element!(Input::of(x)?, owned => {
+        let view = owned.view()?;
+        let task = |observer: &Observer<'_>| {
+            let data = grouped(&view, groups.as_ref(), Scaling::of(settings.normalize(), None))?;
+            neighbours::compare(&data, &methods, &parameters, observer)
+        };
+        let found = run(py, settings.threads, listener, task)?.map_err(to_python)?;
+        serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
+    })
+}
+
+fn named(name: &str) -> PyResult<Neighbour> {
+    ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|method| method.name()).collect();
+        PyValueError::new_err(format!(
+            "methods has '{name}': expected some of {}",
+            names.join(", ")
+        ))
+    })
+}
