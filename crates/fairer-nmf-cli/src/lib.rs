@@ -9,6 +9,8 @@
 mod args;
 mod commands;
 mod files;
+#[cfg(unix)]
+pub mod limits;
 mod meaning;
 mod results;
 mod screen;

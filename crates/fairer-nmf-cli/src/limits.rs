@@ -1,5 +1,6 @@
-//! The system's limits end the program with a sentence and exit code 1, not by a signal. Only in the
-//! program itself: in somebody else's process (Python's) that is not ours to decide.
+//! The system's limits end the program with a sentence and exit code 1, not by a signal. Only where the
+//! program is all that runs: in somebody else's process that is not ours to decide, and nothing changes
+//! until [`begin`] is called.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,8 +8,17 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The system's allocator, which says so when memory runs out.
+/// The system's allocator, which says so when memory runs out in the program.
 pub struct Memory;
+
+/// Whether the process is the program.
+static PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// From here on the process is the program and nothing else.
+pub fn begin() {
+    PROGRAM.store(true, Ordering::SeqCst);
+    hear_of_large_files();
+}
 
 // SAFETY: every call is handed to the system's allocator as it is, and so is every answer; where the
 // answer is none and nobody waits for it, the process ends instead.
@@ -36,10 +46,14 @@ unsafe impl GlobalAlloc for Memory {
 
 #[inline]
 fn given(start: *mut u8, bytes: usize) -> *mut u8 {
-    if start.is_null() && !fairer_nmf_io::memory_can_be_refused() {
+    if start.is_null() && ends_here() {
         ran_out(bytes);
     }
     start
+}
+
+fn ends_here() -> bool {
+    PROGRAM.load(Ordering::SeqCst) && !fairer_nmf_io::memory_can_be_refused()
 }
 
 thread_local! {
@@ -74,7 +88,7 @@ fn ran_out(bytes: usize) -> ! {
 }
 
 /// A file that grows beyond what is allowed (`ulimit -f`) is then an error of writing.
-pub fn hear_of_large_files() {
+fn hear_of_large_files() {
     // SAFETY: to ignore a signal runs no code of ours; no other thread is there yet.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -1,14 +1,11 @@
-//! The program; everything but how it meets the system's limits is in the library of this package.
-
-#[cfg(unix)]
-mod limits;
+//! The program; everything else is in the library of this package.
 
 #[cfg(unix)]
 #[global_allocator]
-static MEMORY: limits::Memory = limits::Memory;
+static MEMORY: fairer_nmf_cli::limits::Memory = fairer_nmf_cli::limits::Memory;
 
 fn main() -> std::process::ExitCode {
     #[cfg(unix)]
-    limits::hear_of_large_files();
+    fairer_nmf_cli::limits::begin();
     fairer_nmf_cli::main()
 }

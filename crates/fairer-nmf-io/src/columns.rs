@@ -1,11 +1,16 @@
 //! Lists of column names, as they are typed and as we tell people to type them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The columns that values of an option mean. A value that is the name of a column is that column,
 /// whatever it holds; any other is a list, in which a name with a comma stands in quotes.
 pub(crate) fn resolve(values: &[String], header: &[String]) -> Vec<String> {
-    let meant = |value: &String| match header.contains(value) {
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let known: HashSet<&String> = header.iter().collect();
+    let meant = |value: &String| match known.contains(value) {
         true => vec![value.clone()],
         false => split(value),
     };

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
+use super::profile::Profile;
 use super::room::Room;
 use super::source::check_encoding;
 use super::table::{Number, Part, Sink, Table};
@@ -18,6 +19,8 @@ use super::written::Decimal;
 
 /// Long enough that starting a chunk costs nothing, short enough to share out evenly.
 const CHUNK_BYTES: usize = 1 << 21;
+/// What the counters of all chunks of a table that is looked at take at the most, one chunk apart.
+const LOOKS: usize = 1 << 28;
 
 /// Parses a table with a header; `planner` turns the column names into roles.
 pub(crate) fn parse<T: Number>(
@@ -55,11 +58,16 @@ fn fill<T: Number>(
     header: &Header,
     chunk_bytes: usize,
 ) -> Result<(Vec<T>, Part), InputError> {
-    let chunks = split(body, chunk_bytes);
+    let columns = plan.names.len();
+    // A part that is looked at has counters for every column: no more of them than there is room for.
+    let looked_at = plan.roles.contains(&Role::Look);
+    let counters = columns.saturating_mul(if looked_at { size_of::<Profile>() } else { 0 });
+    plan.room().check(format!("has {columns} columns to be described"), counters, 1)?;
+    let most_parts = (LOOKS / counters.max(1)).max(1);
+    let chunks = split(body, chunk_bytes.max(body.len().div_ceil(most_parts)));
     let lines: Vec<usize> = chunks.par_iter().map(|chunk| count_lines(chunk)).collect();
     let looking = plan.reading == Reading::Looking;
     let width = if looking { 0 } else { plan.numbers };
-    let columns = plan.names.len();
     // A row has a byte a column, but for the last; blank lines have none, and the first line that is
     // too short ends its chunk.
     let most = |(chunk, lines): (&&[u8], &usize)| (chunk.len() / columns + 1).min(*lines);

@@ -1,23 +1,26 @@
 //! Sheets of Excel and of LibreOffice (cargo feature `excel`): .xlsx, .xls, .xlsb and .ods.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 
-use calamine::{Data, Range, Reader, open_workbook_auto_from_rs};
+use calamine::{Data, Range, Reader, Sheets, open_workbook_auto_from_rs};
+use zip::ZipArchive;
 
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
+use super::room::Room;
 use super::table::{Number, Sink, Table};
 
 /// Reads a sheet, the first one unless it is named; its first row that is not empty is the header.
 /// Cells are numbers, texts or dates as the program stored them, whatever it shows.
 pub(crate) fn parse<T: Number>(
-    path: &str,
+    room: Room<'_>,
     bytes: &[u8],
     sheet: Option<&str>,
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
-    let range = sheet_of(path, bytes, sheet)?;
+    let path = room.path;
+    let range = sheet_of(room, bytes, sheet)?;
     let first_line = range.start().map_or(0, |(row, _)| u64::from(row)) + 1;
     let mut rows = (first_line..).zip(range.rows()).filter(|(_, row)| !row.iter().all(is_empty));
     let Some((_, header)) = rows.next() else {
@@ -27,9 +30,12 @@ pub(crate) fn parse<T: Number>(
     let width = header.iter().rposition(|cell| !is_empty(cell)).map_or(0, |last| last + 1);
     let names = header[..width].iter().map(|cell| text(cell).trim().to_owned()).collect();
     let rows: Vec<(u64, &[Data])> = rows.collect();
-    settled(planner(names)?, false, |plan| {
+    let mut plan = planner(names)?;
+    plan.most = room.most();
+    let what = format!("has {width} columns and {} rows", rows.len());
+    settled(plan, false, |plan| {
         let looking = plan.reading == Reading::Looking;
-        let mut numbers = vec![T::default(); if looking { 0 } else { rows.len() * plan.numbers }];
+        let mut numbers = room.zeros(&what, if looking { 0 } else { rows.len() }, plan.numbers)?;
         let mut sink = Sink::new(plan, &mut numbers);
         for (line, row) in &rows {
             // What stands beside the table, under no name, belongs to no column.
@@ -47,7 +53,9 @@ pub(crate) fn parse<T: Number>(
     })
 }
 
-fn sheet_of(path: &str, bytes: &[u8], sheet: Option<&str>) -> Result<Range<Data>, InputError> {
+fn sheet_of(room: Room<'_>, bytes: &[u8], sheet: Option<&str>) -> Result<Range<Data>, InputError> {
+    let path = room.path;
+    check_unpacked(room, bytes)?;
     let mut book = open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|e| {
         InputError::damaged(path, format!("it is no workbook that can be read ({e})"))
     })?;
@@ -60,7 +68,64 @@ fn sheet_of(path: &str, bytes: &[u8], sheet: Option<&str>) -> Result<Range<Data>
         let what = format!("has no sheet `{}`", sheet.unwrap_or_default());
         return Err(InputError::WhichArray { path: path.into(), what, arrays: sheets });
     };
+    check_extent(room, &mut book, &name)?;
     book.worksheet_range(&name).map_err(|e| InputError::damaged(path, e))
+}
+
+/// Refuses a workbook whose parts unpack to more than there is room for, whatever they say of their
+/// sizes; the reader itself unpacks without a limit.
+fn check_unpacked(room: Room<'_>, bytes: &[u8]) -> Result<(), InputError> {
+    // The old form (.xls) is not packed; what is no whole archive is for the reader to explain.
+    let Ok(mut zip) = ZipArchive::new(Cursor::new(bytes)) else { return Ok(()) };
+    let mut left = room.most();
+    for part in 0..zip.len() {
+        let Ok(member) = zip.by_index(part) else { continue };
+        let unpacked =
+            std::io::copy(&mut member.take(left.saturating_add(1)), &mut std::io::sink());
+        let Some(rest) = left.checked_sub(unpacked.unwrap_or(0)) else {
+            return Err(room.too_large("unpacks (zip)", None));
+        };
+        left = rest;
+    }
+    Ok(())
+}
+
+/// Refuses a sheet with two cells a world apart: a sheet in memory is a whole rectangle.
+fn check_extent(
+    room: Room<'_>,
+    book: &mut Sheets<Cursor<&[u8]>>,
+    name: &str,
+) -> Result<(), InputError> {
+    let damaged = |e: &dyn std::fmt::Display| InputError::damaged(room.path, e);
+    let (mut first, mut last) = ((u32::MAX, u32::MAX), (0, 0));
+    let mut meet = |(row, column): (u32, u32)| {
+        first = (row.min(first.0), column.min(first.1));
+        last = (row.max(last.0), column.max(last.1));
+    };
+    match book {
+        Sheets::Xlsx(book) => {
+            // What is no sheet of cells (a chart, say) is for the reader to explain.
+            let Ok(mut cells) = book.worksheet_cells_reader(name) else { return Ok(()) };
+            while let Some(cell) = cells.next_cell().map_err(|e| damaged(&e))? {
+                meet(cell.get_position());
+            }
+        }
+        Sheets::Xlsb(book) => {
+            let Ok(mut cells) = book.worksheet_cells_reader(name) else { return Ok(()) };
+            while let Some(cell) = cells.next_cell().map_err(|e| damaged(&e))? {
+                meet(cell.get_position());
+            }
+        }
+        // Made into a rectangle when they were opened: the one has at most 65,536 rows, for the other
+        // the reader has a limit of its own.
+        Sheets::Xls(_) | Sheets::Ods(_) => return Ok(()),
+    }
+    if first.0 > last.0 {
+        return Ok(());
+    }
+    let (rows, columns) = (last.0 - first.0 + 1, last.1 - first.1 + 1);
+    let what = format!("has cells that lie {rows} rows and {columns} columns apart");
+    room.check(what, (rows as usize).saturating_mul(columns as usize), 2 * size_of::<Data>())
 }
 
 fn put<T: Number>(sink: &mut Sink<'_, T>, plan: &Plan, column: usize, cell: &Data, line: u64) {

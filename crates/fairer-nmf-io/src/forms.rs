@@ -114,7 +114,7 @@ pub(crate) fn read_sheet<T: Number>(
     let (file, sheet) = split_member(path);
     let source = Source::open(&file, options.limit)?;
     let planner = |names| Plan::new(path, names, options);
-    let table = excel::parse::<T>(path, &source, sheet.as_deref(), &planner);
+    let table = excel::parse::<T>(source.room(path), &source, sheet.as_deref(), &planner);
     let look = || look(path, options).ok();
     table.map_err(|error| error.advised(look, options))?.into_dataset(options.text.as_ref(), true)
 }
@@ -129,7 +129,7 @@ fn look_at_sheet(path: &str, options: &ReadOptions) -> Result<Look, InputError> 
     let (file, sheet) = split_member(path);
     let planner = |names| Plan::look(path, names, options);
     let source = Source::open(&file, options.limit)?;
-    Ok(excel::parse::<f64>(path, &source, sheet.as_deref(), &planner)?.into_look())
+    Ok(excel::parse::<f64>(source.room(path), &source, sheet.as_deref(), &planner)?.into_look())
 }
 
 #[cfg(not(feature = "excel"))]
@@ -138,7 +138,7 @@ fn look_at_sheet(path: &str, _: &ReadOptions) -> Result<Look, InputError> {
 }
 
 #[cfg(not(feature = "excel"))]
-fn excel_is_off(path: &str) -> InputError {
+pub(crate) fn excel_is_off(path: &str) -> InputError {
     InputError::FeatureOff { path: path.into(), format: "a spreadsheet", feature: "excel" }
 }
 

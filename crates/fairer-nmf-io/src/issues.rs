@@ -1,5 +1,7 @@
 //! What the cells of a table made trouble with, and what they told on the way.
 
+use std::collections::BTreeMap;
+
 use super::error::{CellPlace, InputError};
 use super::options::Missing;
 use super::plan::Plan;
@@ -13,12 +15,13 @@ const NAMED_CELLS: usize = 5;
 pub(crate) struct Issues {
     missing: usize,
     first_missing: Vec<(u64, usize)>,
-    /// Per column: how many cells were missing.
-    missing_in: Vec<usize>,
+    /// Per column: how many cells were missing. Here and below only columns that were met: there may be
+    /// millions of columns, and a part for every few lines of them.
+    missing_in: BTreeMap<usize, usize>,
     /// Per column: texts where a number was expected.
-    texts_in: Vec<Option<Texts>>,
+    texts_in: BTreeMap<usize, Texts>,
     /// Per column: how many numbers had a unit, and which.
-    units_in: Vec<(usize, u32)>,
+    units_in: BTreeMap<usize, (usize, u32)>,
     ragged: Option<(u64, usize)>,
     pub(super) dropped: usize,
     /// Numbers that are another one, or none, with the other decimal mark.
@@ -35,18 +38,13 @@ struct Texts {
 }
 
 impl Issues {
-    pub(super) fn new(columns: usize) -> Self {
-        Self {
-            missing_in: vec![0; columns],
-            texts_in: vec![None; columns],
-            units_in: vec![(0, 0); columns],
-            ..Self::default()
-        }
+    fn missing_of(&self, column: usize) -> usize {
+        self.missing_in.get(&column).copied().unwrap_or(0)
     }
 
     pub(super) fn missing(&mut self, column: usize, line: u64) {
         self.missing += 1;
-        self.missing_in[column] += 1;
+        *self.missing_in.entry(column).or_default() += 1;
         if self.first_missing.len() < NAMED_CELLS {
             self.first_missing.push((line, column));
         }
@@ -54,22 +52,17 @@ impl Issues {
 
     /// A cell that is taken as unobserved.
     pub(super) fn unobserved(&mut self, column: usize) {
-        self.missing_in[column] += 1;
+        *self.missing_in.entry(column).or_default() += 1;
     }
 
     pub(super) fn not_a_number(&mut self, column: usize, cell: &str, line: u64) {
-        match &mut self.texts_in[column] {
-            Some(texts) => texts.count += 1,
-            none => {
-                let value = cell.chars().take(40).collect();
-                *none = Some(Texts { count: 1, line, value });
-            }
-        }
+        let first = || Texts { count: 0, line, value: cell.chars().take(40).collect() };
+        self.texts_in.entry(column).or_insert_with(first).count += 1;
     }
 
     pub(super) fn unit(&mut self, column: usize, unit: u32) {
         if unit != 0 {
-            let (count, units) = &mut self.units_in[column];
+            let (count, units) = self.units_in.entry(column).or_default();
             *count += 1;
             *units |= unit;
         }
@@ -87,21 +80,16 @@ impl Issues {
         let room = NAMED_CELLS - self.first_missing.len();
         let more = later.first_missing.into_iter().take(room);
         self.first_missing.extend(more.map(|(line, column)| (line + lines, column)));
-        for (count, more) in self.missing_in.iter_mut().zip(later.missing_in) {
-            *count += more;
+        for (column, more) in later.missing_in {
+            *self.missing_in.entry(column).or_default() += more;
         }
-        for ((count, units), (more, others)) in self.units_in.iter_mut().zip(later.units_in) {
+        for (column, (more, others)) in later.units_in {
+            let (count, units) = self.units_in.entry(column).or_default();
             (*count, *units) = (*count + more, *units | others);
         }
-        for (texts, more) in self.texts_in.iter_mut().zip(later.texts_in) {
-            match (texts, more) {
-                (Some(texts), Some(more)) => texts.count += more.count,
-                (texts @ None, Some(more)) => {
-                    let line = more.line + lines;
-                    *texts = Some(Texts { line, ..more });
-                }
-                (_, None) => {}
-            }
+        for (column, more) in later.texts_in {
+            let first = Texts { count: 0, line: more.line + lines, value: more.value };
+            self.texts_in.entry(column).or_insert(first).count += more.count;
         }
         if self.ragged.is_none() {
             self.ragged = later.ragged.map(|(line, found)| (line + lines, found));
@@ -125,13 +113,10 @@ impl Issues {
     pub(super) fn check(&self, plan: &Plan, records: usize) -> Result<(), InputError> {
         self.check_shape(plan)?;
         let path = || plan.path.clone();
-        let texts = || {
-            let texts = self.texts_in.iter().enumerate();
-            texts.filter_map(|(column, texts)| Some((column, texts.as_ref()?)))
-        };
+        let texts = || self.texts_in.iter().map(|(column, texts)| (*column, texts));
         // A column is not numeric if at least half of its values are texts.
         let mut wordy =
-            texts().filter(|(c, texts)| 2 * texts.count >= records - self.missing_in[*c]);
+            texts().filter(|(c, texts)| 2 * texts.count >= records - self.missing_of(*c));
         if let Some((first, texts)) = wordy.next() {
             let columns = std::iter::once(first).chain(wordy.map(|(column, _)| column));
             return Err(InputError::NonNumericColumns {
@@ -166,16 +151,16 @@ impl Issues {
 
     /// A note on every column whose numbers have several units, or one now and then.
     pub(super) fn mixed_units(&self, plan: &Plan, records: usize) -> Vec<String> {
-        let columns = self.units_in.iter().enumerate().filter(|(column, (count, units))| {
-            *count > 0 && (units.count_ones() > 1 || count + self.missing_in[*column] < records)
+        let columns = self.units_in.iter().filter(|(column, (count, units))| {
+            units.count_ones() > 1 || count + self.missing_of(**column) < records
         });
         columns
             .map(|(column, (count, units))| {
                 let units = written::units(*units).join(", ");
-                let name = &plan.names[column];
+                let name = &plan.names[*column];
                 format!(
                     "{count} of {} numbers of column `{name}` have a unit ({units}), the others have another or none: all were taken as they stand, without it",
-                    records - self.missing_in[column]
+                    records - self.missing_of(*column)
                 )
             })
             .collect()

@@ -158,10 +158,14 @@ pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputErro
 ///
 /// # Errors
 /// As [`read`].
-pub fn codes(source: &GroupsSource, option: &'static str) -> Result<GroupCodes, InputError> {
+pub fn codes(
+    source: &GroupsSource,
+    option: &'static str,
+    limit: InputLimit,
+) -> Result<GroupCodes, InputError> {
     let path = &source.path;
     if source.column.is_some() || !path.to_lowercase().ends_with(".txt") {
-        return Ok(GroupCodes::from_labels(read(source, option, InputLimit::default())?));
+        return Ok(GroupCodes::from_labels(read(source, option, limit)?));
     }
     let file = File::open(path).map_err(|e| InputError::io(path, e))?;
     let mut lines = BufReader::new(file).split(b'\n').enumerate();

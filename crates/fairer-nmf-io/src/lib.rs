@@ -263,8 +263,8 @@ fn read_format<T: Number>(
     parse::<T>(source.room(shown), &source, format, options)
 }
 
-/// Reads what is in memory, packed or not, as if it were the file `name`: every format but Parquet,
-/// spreadsheets and folders of documents.
+/// Reads what is in memory, packed or not, as if it were the file `name`: every format but Parquet
+/// and folders of documents.
 ///
 /// # Errors
 /// As [`read`].
@@ -322,7 +322,14 @@ fn parse<T: Number>(
             matrix_only(path, options)?;
             of_matrix(mtx::parse(room, bytes, options.precision)?)
         }
-        Format::Csv | Format::Tsv | Format::Parquet | Format::Excel | Format::Folder => {
+        #[cfg(feature = "excel")]
+        Format::Excel => {
+            let table = excel::parse::<T>(room, bytes, None, &planner)?;
+            table.into_dataset(text, true)
+        }
+        #[cfg(not(feature = "excel"))]
+        Format::Excel => Err(forms::excel_is_off(path)),
+        Format::Csv | Format::Tsv | Format::Parquet | Format::Folder => {
             let delimiter = delimiter_of(format, options);
             let table = delimited::parse::<T>(room, bytes, delimiter, &planner);
             table.map_err(advised)?.into_dataset(text, true)

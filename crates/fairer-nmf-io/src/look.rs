@@ -1,5 +1,7 @@
 //! Every column of a table, described: its kind, its values, and what to do with it.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::categories::spellings;
@@ -233,6 +235,7 @@ impl Look {
         spoken.extend(options.id.clone());
         let text = options.text.as_ref().and_then(|text| text.column.clone());
         spoken.extend(text.clone());
+        let spoken: HashSet<String> = spoken.into_iter().collect();
         let free: Vec<&Column> =
             self.columns.iter().filter(|c| !spoken.contains(&c.name)).collect();
         let mut found = Proposal::default();
@@ -284,6 +287,7 @@ impl Look {
     pub(crate) fn advice(&self, wordy: &[String], options: &ReadOptions) -> Option<String> {
         let found = self.proposal(options);
         let both = |names: &[String]| -> Vec<String> {
+            let names: HashSet<&String> = names.iter().collect();
             wordy.iter().filter(|name| names.contains(name)).cloned().collect()
         };
         let mut parts = Vec::new();
@@ -299,7 +303,8 @@ impl Look {
         }
         let (drop, one_hot) = (both(&found.drop), both(&found.one_hot));
         if !drop.is_empty() {
-            let kinds = self.columns.iter().filter(|c| drop.contains(&c.name));
+            let dropped: HashSet<&String> = drop.iter().collect();
+            let kinds = self.columns.iter().filter(|c| dropped.contains(&c.name));
             let mut kinds: Vec<&str> = kinds
                 .map(|c| match c.kind {
                     Kind::Id => "ids",

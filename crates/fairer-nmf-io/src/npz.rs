@@ -14,6 +14,8 @@ use super::room::Room;
 
 /// Arrays that are taken for the matrix if several are there.
 const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
+/// Rows and columns that can be counted.
+const MOST: i64 = i32::MAX as i64;
 
 /// An open archive.
 struct Archive<'a> {
@@ -77,10 +79,13 @@ pub(crate) fn shape(path: &str, file: &File) -> Result<(usize, usize, bool), Inp
         }
     };
     match found {
-        (shape, single) if shape.len() == 2 && shape.iter().all(|n| *n > 0) => {
+        (shape, single) if shape.len() == 2 && shape.iter().all(|n| (1..=MOST).contains(n)) => {
             Ok((shape[0] as usize, shape[1] as usize, single))
         }
-        _ => Err(InputError::damaged(path, "its shape does not have two positive numbers")),
+        _ => Err(InputError::damaged(
+            path,
+            "its shape does not have two positive numbers below 2^31",
+        )),
     }
 }
 
@@ -201,7 +206,7 @@ impl<'a> Archive<'a> {
         let [rows, cols] = shape[..] else {
             return Err(wrong("its shape does not have two numbers"));
         };
-        let fits = |n: i64| (0..=i64::from(i32::MAX)).contains(&n);
+        let fits = |n: i64| (0..=MOST).contains(&n);
         if !fits(rows) || !fits(cols) {
             return Err(wrong("its shape is negative or above 2^31"));
         }

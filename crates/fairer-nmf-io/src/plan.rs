@@ -52,6 +52,8 @@ pub(crate) struct OneHot {
 pub(crate) struct Plan {
     pub(crate) path: String,
     pub(crate) names: Vec<String>,
+    /// The columns in the order of their names, to find one among millions.
+    by_name: Vec<usize>,
     pub(crate) roles: Vec<Role>,
     pub(crate) missing: Missing,
     pub(crate) na_values: Vec<String>,
@@ -234,15 +236,17 @@ impl Plan {
                 "a column of {path} has no name and is called {name}; if it only numbers the rows, leave it out with `--drop {name}`"
             ));
         }
-        let mut sorted: Vec<&String> = names.iter().collect();
-        sorted.sort();
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(InputError::DuplicateColumn { path: path.into(), column: pair[0].clone() });
+        let mut by_name: Vec<usize> = (0..names.len()).collect();
+        by_name.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]));
+        if let Some(pair) = by_name.windows(2).find(|pair| names[pair[0]] == names[pair[1]]) {
+            let column = names[pair[0]].clone();
+            return Err(InputError::DuplicateColumn { path: path.into(), column });
         }
         Ok(Plan {
             path: path.into(),
             roles: vec![Role::Unused; names.len()],
             names,
+            by_name,
             missing: options.missing,
             na_values: Wishes::na_values(options),
             reading: options.decimal.map_or(Reading::Open, Reading::Known),
@@ -279,8 +283,9 @@ impl Plan {
     }
 
     fn position(&self, name: &str, option: &'static str) -> Result<usize, InputError> {
-        let found = self.names.iter().position(|known| known == name);
-        found.ok_or_else(|| InputError::no_such_column(&self.path, name, option, &self.names))
+        let order = |column: &usize| self.names[*column].as_str().cmp(name);
+        let found = self.by_name.binary_search_by(order).map(|at| self.by_name[at]);
+        found.map_err(|_| InputError::no_such_column(&self.path, name, option, &self.names))
     }
 
     fn claim(

@@ -123,7 +123,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    fn too_large(self, what: impl fmt::Display, bytes: Option<u64>) -> InputError {
+    pub(crate) fn too_large(self, what: impl fmt::Display, bytes: Option<u64>) -> InputError {
         let (path, what) = (self.path.into(), what.to_string());
         InputError::TooLarge { path, what, bytes, limit: self.most }
     }

@@ -40,6 +40,8 @@ pub struct Shards<T> {
     features: usize,
     blocks: Vec<Piece>,
     block_rows: Vec<usize>,
+    /// What an archive may unpack to.
+    limit: InputLimit,
     number: std::marker::PhantomData<T>,
 }
 
@@ -69,11 +71,12 @@ struct Piece {
 ///
 /// # Errors
 /// Files that are not what they should be, or do not go together; rows or shards that are too large for
-/// the memory.
+/// the memory. What an archive unpacks to is held against `limit` when it is read.
 pub fn open_shards(
     path: &str,
     memory: usize,
     precision: Precision,
+    limit: InputLimit,
 ) -> Result<AnyShards, InputError> {
     let paths = match Format::of(path) {
         Some(Format::Npy) => vec![path.to_owned()],
@@ -101,8 +104,8 @@ pub fn open_shards(
         Precision::F64 => false,
     };
     Ok(match single {
-        true => AnyShards::F32(Shards::new(files, memory)?),
-        false => AnyShards::F64(Shards::new(files, memory)?),
+        true => AnyShards::F32(Shards::new(files, memory, limit)?),
+        false => AnyShards::F64(Shards::new(files, memory, limit)?),
     })
 }
 
@@ -191,13 +194,14 @@ impl Shard {
 }
 
 impl<T: Element> Shards<T> {
-    fn new(files: Vec<Shard>, memory: usize) -> Result<Self, InputError> {
+    fn new(files: Vec<Shard>, memory: usize, limit: InputLimit) -> Result<Self, InputError> {
         let features = files[0].columns;
-        let row = features * size_of::<T>();
+        // An archive may declare any number of columns.
+        let row = features.saturating_mul(size_of::<T>());
         let block = (memory / BLOCKS_IN_MEMORY).min(LARGEST_BLOCK);
         let at_once = block / row;
         if at_once == 0 {
-            let needed = row * BLOCKS_IN_MEMORY;
+            let needed = row.saturating_mul(BLOCKS_IN_MEMORY);
             return Err(InputError::BadOption {
                 option: "--memory",
                 what: format!(
@@ -232,7 +236,8 @@ impl<T: Element> Shards<T> {
             }));
         }
         let block_rows = blocks.iter().map(|b| b.rows).collect();
-        Ok(Self { files, features, blocks, block_rows, number: std::marker::PhantomData })
+        let number = std::marker::PhantomData;
+        Ok(Self { files, features, blocks, block_rows, limit, number })
     }
 
     /// Number of rows m.
@@ -270,7 +275,7 @@ impl<T: Element> Shards<T> {
     fn read_npz(&self, shard: &Shard, into: &mut Block<T>) -> Result<(), Error> {
         let mut bytes = Vec::with_capacity(shard.length as usize);
         shard.again()?.read_to_end(&mut bytes).map_err(|e| shard.lost(&e.to_string()))?;
-        let room = Room::new(&shard.path, bytes.len(), InputLimit::default());
+        let room = Room::new(&shard.path, bytes.len(), self.limit);
         let read = npz::read(room, &bytes, None, Precision::Stored);
         into.values.clear();
         into.starts.clear();

@@ -81,7 +81,6 @@ impl<'a, T: Number> Sink<'a, T> {
             words: vec![Vec::new(); plan.words],
             lost: vec![Vec::new(); plan.words],
             profiles: vec![Profile::default(); if looked_at { plan.names.len() } else { 0 }],
-            issues: Issues::new(plan.names.len()),
             ..Part::default()
         };
         Sink { plan, out, incomplete: false, part }

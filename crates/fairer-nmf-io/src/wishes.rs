@@ -1,5 +1,7 @@
 //! What the options ask of the columns of a table, and a model's recipe where they are silent.
 
+use std::collections::HashSet;
+
 use super::columns;
 use super::options::{Bins, ReadOptions};
 use super::recipe::TableRecipe;
@@ -19,8 +21,9 @@ impl<'a> Wishes<'a> {
     /// What the options ask of a table with this header.
     pub(crate) fn of(options: &'a ReadOptions, header: &[String]) -> Self {
         let recipe = options.recipe.as_ref();
+        let known: HashSet<&String> = recipe.iter().flat_map(|_| header).collect();
         let there = |names: &[String]| -> Vec<String> {
-            names.iter().filter(|name| header.contains(name)).cloned().collect()
+            names.iter().filter(|name| known.contains(name)).cloned().collect()
         };
         let mut group_by = columns::resolve(&options.group_by, header);
         let mut group_by_each = columns::resolve(&options.group_by_each, header);
@@ -47,12 +50,10 @@ impl<'a> Wishes<'a> {
             // What makes no features may be there or not.
             let not_features = [&recipe.drop[..], &recipe.group_by, &recipe.group_by_each];
             let not_features = [not_features.concat(), recipe.weights.iter().cloned().collect()];
-            let used = |name: &String| {
-                let lists = [&group_by, &group_by_each, &drop];
-                lists.iter().any(|names| names.contains(name)) || weights.as_ref() == Some(name)
-            };
-            let more: Vec<String> =
-                there(&not_features.concat()).into_iter().filter(|name| !used(name)).collect();
+            let used = [&group_by, &group_by_each, &drop].into_iter().flatten();
+            let used: HashSet<&String> = used.chain(weights.as_ref()).collect();
+            let more = there(&not_features.concat());
+            let more: Vec<String> = more.into_iter().filter(|name| !used.contains(name)).collect();
             drop.extend(more);
         }
         for bins in &bins {

@@ -6,7 +6,8 @@ use fairer_nmf::Parameters;
 use fairer_nmf::fit::fit_rows;
 use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
 use fairer_nmf_io::{
-    AnyShards, DenseView, Matrix, Precision, ReadOptions, Shards, open_shards, read_groups,
+    AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, Shards, open_shards,
+    read_groups,
 };
 use tempfile::TempDir;
 
@@ -15,7 +16,7 @@ fn fixture(name: &str) -> String {
 }
 
 fn double(path: &str, memory: usize) -> Shards<f64> {
-    match open_shards(path, memory, Precision::F64) {
+    match open_shards(path, memory, Precision::F64, InputLimit::default()) {
         Ok(AnyShards::F64(shards)) => shards,
         Ok(AnyShards::F32(_)) => panic!("double precision was asked for"),
         Err(error) => panic!("{error}"),
@@ -23,7 +24,10 @@ fn double(path: &str, memory: usize) -> Shards<f64> {
 }
 
 fn complaint(path: &str, memory: usize) -> String {
-    open_shards(path, memory, Precision::Stored).err().expect("refused").to_string()
+    open_shards(path, memory, Precision::Stored, InputLimit::default())
+        .err()
+        .expect("refused")
+        .to_string()
 }
 
 /// All rows of all blocks, dense.
@@ -155,9 +159,9 @@ fn labels_of_a_text_file_are_read_line_by_line() {
     let path = folder.path().join("g.txt");
     let source = || path.display().to_string().parse().unwrap();
     fs::write(&path, "\u{feff}b\r\na \nb\n\n").unwrap();
-    let groups = read_groups(&source(), "--groups").unwrap();
+    let groups = read_groups(&source(), "--groups", InputLimit::default()).unwrap();
     assert_eq!(groups, GroupCodes::from_labels(["b", "a", "b"]));
     fs::write(&path, "b\n\na\n").unwrap();
-    let error = read_groups(&source(), "--groups").unwrap_err().to_string();
+    let error = read_groups(&source(), "--groups", InputLimit::default()).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("blank"), "{error}");
 }

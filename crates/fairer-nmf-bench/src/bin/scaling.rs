@@ -14,7 +14,8 @@ use fairer_nmf::rows::{Blocks, FeatureScaling};
 use fairer_nmf::{Baseline, GroupedData, Init, Parameters, Stopping, fit, silent};
 use fairer_nmf_bench::paper::Failure;
 use fairer_nmf_io::{
-    AnyShards, DenseView, Matrix, Precision, ReadOptions, open_shards, read, read_groups,
+    AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, open_shards, read,
+    read_groups,
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -102,7 +103,7 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
         let path = Path::new(folder).join(format!("{rows}.npy")).display().to_string();
         make(&path, rows, features)?;
         let labels = format!("{path}.txt").parse()?;
-        let groups = read_groups(&labels, "--groups")?;
+        let groups = read_groups(&labels, "--groups", InputLimit::default())?;
         let each: Vec<&str> =
             groups.codes.iter().map(|&code| groups.names[code as usize].as_str()).collect();
         let per_row = |seconds: f64, passes: usize| 1e9 * seconds / (rows * passes) as f64;
@@ -117,7 +118,9 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             (per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2), found.model.worst_loss())
         };
         let budget = (4 * rows * features / 3).max(16 << 20);
-        let AnyShards::F32(shards) = open_shards(&path, budget, Precision::Stored)? else {
+        let AnyShards::F32(shards) =
+            open_shards(&path, budget, Precision::Stored, InputLimit::default())?
+        else {
             return Err("not f32".into());
         };
         let held = Blocks::new(shards, groups, &FeatureScaling::Unit, budget)?;

@@ -166,7 +166,8 @@ fn measure<T: Element>(
 
     let start = Instant::now();
     let method = Method::Standard { update: meaning::update(args.common.solver.update) };
-    let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
+    let limit = meaning::input_limit(&args.data);
+    let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     bar.next_fit("", &parameters.stopping);
     let wanted = &parameters.baseline;
     bar.limit(args.common.solver.time_limit);

@@ -132,8 +132,9 @@ fn measure<T: Element>(
         check_rank(&data, rank, "--rank")?;
     }
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let limit = meaning::input_limit(&args.data);
     let parameters = Parameters {
-        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Paper)?,
+        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Paper, limit)?,
         ..meaning::parameters(rank, Method::am(), &args.solver)
     };
     bar.stage("comparing");

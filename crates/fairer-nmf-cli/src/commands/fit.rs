@@ -153,7 +153,8 @@ fn fit_matrix<T: Element>(
     if !solver.allow_small_groups {
         check_rank(&data, rank, "--rank")?;
     }
-    let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
+    let limit = meaning::input_limit(&args.data);
+    let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
     let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
@@ -246,7 +247,8 @@ fn found_groups<'a, T: Element>(
 ) -> Result<(GroupedData<'a, T>, Option<FoundGroups>), Failure> {
     let Some((how, groups)) = meaning::discovery(&args.choice) else { return Ok((data, None)) };
     bar.stage("finding groups");
-    let parameters = meaning::fit_parameters(rank, method, &args.common, &data)?;
+    let limit = meaning::input_limit(&args.data);
+    let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     let found = discover(&data, how, groups, &parameters, &|p| bar.observe(p))?;
     Ok((data.with_found(&found)?, Some(found)))
 }
@@ -276,9 +278,10 @@ fn fit_on_disk(
         Some(Normalize::None) => Scaling::AsTheyAre,
         _ => Scaling::UnitFeatures,
     };
+    let limit = meaning::input_limit(&args.data);
     let parameters = |names: &[&str]| {
         Ok(Parameters {
-            baseline: meaning::baseline(&args.common.baseline, names, BaselineKind::Best)?,
+            baseline: meaning::baseline(&args.common.baseline, names, BaselineKind::Best, limit)?,
             ..meaning::parameters(rank, method, solver)
         })
     };

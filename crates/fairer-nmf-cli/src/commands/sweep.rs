@@ -134,11 +134,12 @@ fn sweep<T: Element>(
     let (groups, planned) = (data.groups().len(), ranks.len() * trials);
     files.reserve(0, (1 << 20) + planned * methods.len() * groups * 512)?;
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
+    let limit = meaning::input_limit(&args.data);
     let plan = Plan {
         ranks: ranks.clone(),
         trials,
         methods: methods.iter().map(|&m| meaning::method(m, args.solver.update)).collect(),
-        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Best)?,
+        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Best, limit)?,
         parameters: meaning::parameters(1, Method::am(), &args.solver),
     };
     let runs = match plan.baseline {

@@ -66,6 +66,7 @@ pub(crate) fn baseline(
     args: &BaselineArgs,
     names: &[&str],
     default: BaselineKind,
+    limit: InputLimit,
 ) -> Result<Baseline, Failure> {
     let runs = args.baseline_runs as usize;
     let best = Estimate { runs, ..Estimate::best() };
@@ -77,11 +78,11 @@ pub(crate) fn baseline(
         }
         BaselineKind::HeldOut => Baseline::HeldOut { folds: Baseline::FOLDS, runs },
         BaselineKind::Zero => Baseline::Zero,
-        BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names)? },
+        BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names, limit)? },
     })
 }
 
-fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
+fn baseline_file(path: &str, names: &[&str], limit: InputLimit) -> Result<Vec<f64>, Failure> {
     let wrong = |what: String| Failure::wrong(format!("{path} (--baseline): {what}"));
     if !Path::new(path).exists() {
         return Err(Failure::wrong(format!(
@@ -90,11 +91,7 @@ fn baseline_file(path: &str, names: &[&str]) -> Result<Vec<f64>, Failure> {
     }
     let column = |name: &str| {
         let column = Some(name.to_owned());
-        read_names(
-            &GroupsSource { path: path.to_owned(), column },
-            "--baseline",
-            InputLimit::default(),
-        )
+        read_names(&GroupsSource { path: path.to_owned(), column }, "--baseline", limit)
     };
     let (groups, errors) = (column("group")?, column("baseline_error")?);
     let mut known: HashMap<&str, f64> = HashMap::new();
@@ -129,10 +126,11 @@ pub(crate) fn fit_parameters<T: Element>(
     method: Method,
     args: &MeasureArgs,
     data: &GroupedData<'_, T>,
+    limit: InputLimit,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     Ok(Parameters {
-        baseline: baseline(&args.baseline, &names, BaselineKind::Adjusted)?,
+        baseline: baseline(&args.baseline, &names, BaselineKind::Adjusted, limit)?,
         ..parameters(rank, method, &args.solver)
     })
 }

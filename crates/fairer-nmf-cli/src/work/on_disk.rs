@@ -55,8 +55,8 @@ pub(crate) fn open(
             "what are the groups? give a file with the label of every row with `--groups FILE`",
         ));
     };
-    let groups = read_groups(source, "--groups")?;
-    let shards = open_shards(&data.data, memory, options.precision)?;
+    let groups = read_groups(source, "--groups", options.limit)?;
+    let shards = open_shards(&data.data, memory, options.precision, options.limit)?;
     let names = options.feature_names.as_deref().map(|path| {
         let source = fairer_nmf_io::GroupsSource { path: path.to_owned(), column: None };
         read_names(&source, "--feature-names", options.limit)

@@ -41,7 +41,7 @@ pub enum Resource {
 }
 
 /// The promise: no signal, no panic, a short message that starts with the error, and nothing left.
-fn survives(place: &Place, arguments: &[&str]) -> Ran {
+pub fn survives(place: &Place, arguments: &[&str]) -> Ran {
     let ran = limited(place, arguments, Resource::Memory, 2 << 30);
     assert!(matches!(ran.code, 0..=2), "{arguments:?}: {} {}", ran.code, ran.err);
     assert!(ran.err.len() < 1024, "{arguments:?}: {} bytes: {}", ran.err.len(), ran.err);
@@ -53,7 +53,7 @@ fn survives(place: &Place, arguments: &[&str]) -> Ran {
     ran
 }
 
-fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // As NumPy does, so that the numbers begin on a cache line.
     header += &" ".repeat(63 - (header.len() + 10) % 64);
@@ -62,7 +62,7 @@ fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
 }
 
-fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, array) in arrays {
         let options = zip::write::SimpleFileOptions::default();
@@ -73,7 +73,7 @@ fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// SciPy's form of a matrix with one entry.
-fn sparse(format: &str, rows: i64, columns: i64, starts: &[i64]) -> Vec<u8> {
+pub fn sparse(format: &str, rows: i64, columns: i64, starts: &[i64]) -> Vec<u8> {
     let integers = |values: &[i64]| {
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         npy("<i8", &format!("({},)", values.len()), &bytes)
@@ -87,7 +87,7 @@ fn sparse(format: &str, rows: i64, columns: i64, starts: &[i64]) -> Vec<u8> {
     ])
 }
 
-fn gz(bytes: &[u8]) -> Vec<u8> {
+pub fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

@@ -11,6 +11,7 @@ mod documents;
 mod formats;
 mod help;
 mod hostile;
+mod hostile_parts;
 mod interrupt;
 mod json;
 mod kills;
