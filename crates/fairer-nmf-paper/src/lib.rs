@@ -97,9 +97,7 @@ const NO_POSTS: &str = "20 Newsgroups is skipped: get 20news-bydate.tar.gz from 
 /// If the folder cannot be used or holds something else, the posts cannot be read, or it was
 /// stopped: what was finished is kept, and the same call goes on from there.
 pub fn run(settings: &Settings<'_>, watch: &dyn Watch) -> Result<Reproduction, Failure> {
-    std::fs::create_dir_all(settings.out).map_err(|e| {
-        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
-    })?;
+    make_folder(settings)?;
     let mut store = Store::open(settings.out, settings.seed)?;
     let mut notes = Vec::new();
     for (i, &part) in settings.parts.iter().enumerate() {
@@ -161,6 +159,13 @@ fn write(
     Ok(Reproduction {
         summary: claims::summary(&findings, settings.quick),
         page: settings.out.join(PAGE),
+    })
+}
+
+/// Makes the folder for everything that is written.
+fn make_folder(settings: &Settings<'_>) -> Result<(), Failure> {
+    std::fs::create_dir_all(settings.out).map_err(|e| {
+        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
     })
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::neighbours::rank;
 use crate::sets::SETS;
-use crate::{NO_POSTS, Part, Settings, Watch, put};
+use crate::{NO_POSTS, Part, Settings, Watch, make_folder, put};
 
 /// A way without known groups.
 #[derive(Clone, Copy)]
@@ -119,9 +119,7 @@ fn trial(
 /// # Errors
 /// If the folder cannot be used, the data cannot be read, or it was stopped.
 pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
-    std::fs::create_dir_all(settings.out).map_err(|e| {
-        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
-    })?;
+    make_folder(settings)?;
     let mut all = Vec::new();
     for (i, set) in SETS.iter().enumerate() {
         if set.part == Part::Newsgroups && settings.data.is_none() {

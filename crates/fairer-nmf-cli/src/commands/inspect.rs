@@ -261,7 +261,7 @@ fn outside(groups: &[GroupSize], rank: usize) -> Option<String> {
 fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);
-    if let Some((row, column)) = entries.first_nan {
+    if let Some((row, column)) = entries.first_nan.filter(|_| !dataset.unobserved) {
         problems.push(format!(
             "{}, the first at {}: fill in what is missing, or leave out such rows with `--missing drop-rows`",
             match entries.nan {
@@ -316,6 +316,9 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
         rows: members.iter().filter(|member| **member).count(),
     }));
     let mut notes = dataset.notes.clone();
+    if dataset.unobserved && entries.nan > 0 {
+        notes.push(format!("cells without a value are taken as unobserved: {}", entries.nan));
+    }
     notes.extend(rank.and_then(|rank| outside(&groups, rank)));
     if groups.len() == 1 {
         notes.push("there is one group only: a fit would be standard NMF".to_owned());

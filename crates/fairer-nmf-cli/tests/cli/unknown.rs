@@ -150,6 +150,9 @@ fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
         &auto,
         "--missing unobserved does not go with --rank auto, which holds out cells of its own: give the rank",
     );
+    let looked =
+        place.ok(&["inspect", "p.csv", "--group-by", "sex", "--missing", "unobserved"]).out;
+    assert!(looked.contains("cells without a value are taken as unobserved: 23"), "{looked}");
     // Without gaps it changes nothing.
     let place = Place::with("p.csv", people(none));
     for (missing, file) in [("error", "a.json"), ("unobserved", "b.json")] {

@@ -7,7 +7,7 @@ use fairer_nmf_io::Failure;
 
 use super::{ALL, Compared, compare};
 use crate::sets::{SETS, Set};
-use crate::{NO_POSTS, Part, Settings, Watch, put};
+use crate::{NO_POSTS, Part, Settings, Watch, make_folder, put};
 
 /// The rank of every set: as many topics as groups at the least, and below what fits exactly.
 pub(crate) fn rank(set: &Set) -> usize {
@@ -25,9 +25,7 @@ pub(crate) fn rank(set: &Set) -> usize {
 /// # Errors
 /// If the folder cannot be used, the data cannot be read, or it was stopped.
 pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
-    std::fs::create_dir_all(settings.out).map_err(|e| {
-        Failure::wrong(format!("cannot make the folder {}: {e}", settings.out.display()))
-    })?;
+    make_folder(settings)?;
     let mut text = String::new();
     let mut all: Vec<(&str, Compared)> = Vec::new();
     for (i, set) in SETS.iter().enumerate() {

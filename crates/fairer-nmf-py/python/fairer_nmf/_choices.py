@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairer_nmf._estimator import FairerNMF
 
 
-def settings(estimator: FairerNMF) -> Any:
+def settings(estimator: FairerNMF) -> dict[str, Any]:
     """Give their part of the settings of a fit."""
     share, alpha_h = estimator.worst_share, estimator.alpha_H
     same = isinstance(alpha_h, str)
@@ -38,7 +38,7 @@ def unmasked(estimator: FairerNMF, X: Any) -> Any:
     """Give X with NaN for masked entries, where those are taken as unobserved."""
     if unobserved(estimator) and isinstance(X, np.ma.MaskedArray):
         kind = np.float32 if X.dtype == np.float32 else np.float64
-        return X.astype(kind).filled(np.nan)
+        return np.ma.filled(X.astype(kind), np.nan)
     return X
 
 

@@ -37,6 +37,7 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
     if groups is not None and discover is not None:
         raise ValueError("discover finds the groups itself: leave sensitive_features or discover out")
     alone = groups is None and discover is None
+    own = _choices.settings(estimator)
     if alone and preset in ("adjusted", "best", "held-out", "paper"):
         preset = "zero"
     feature_names = getattr(estimator, "feature_names_in_", None)
@@ -47,7 +48,11 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "ties": str(estimator.ties),
         "discover": discover,
         "discover_groups": _data.count("discover_groups", estimator.discover_groups),
-        **_choices.settings(estimator),
+        "worst_share": own["worst_share"],
+        "alpha_w": own["alpha_w"],
+        "alpha_h": own["alpha_h"],
+        "l1_ratio": own["l1_ratio"],
+        "unobserved": own["unobserved"],
         "update": str(estimator.update),
         "init": str(estimator.init),
         "baseline": preset,

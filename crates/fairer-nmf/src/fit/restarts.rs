@@ -4,7 +4,7 @@ use crate::Result;
 use crate::iteration::{
     Begin, Context, DictionaryRule, First, Init, Objective, Part, Run, Scheme, Task, iterate, start,
 };
-use crate::parameters::{Method, Parameters};
+use crate::parameters::{Method, Parameters, Ties};
 use crate::penalties;
 use crate::progress::{Observer, Progress};
 use crate::rows::{self, Rows};
@@ -92,8 +92,14 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
     };
     let tie = |value: f64| if task.scheme.objective == Objective::Sum { TIE * value } else { TIE };
     let mut best: Option<(usize, Run<'r>)> = None;
+    // A lexicographic fit begins at the run that is best so among those that tie.
+    let leximin = matches!(p.method, Method::Am { ties: Ties::Leximin, .. });
+    let above = |run: &Run<'_>, kept: &Run<'_>| match leximin {
+        true => !lexicographically_below(&run.measured.losses, &kept.measured.losses),
+        false => value(run) >= value(kept) - tie(value(kept)),
+    };
     let mut keep = |(restart, run): (usize, Run<'r>)| match &best {
-        Some((_, kept)) if value(&run) >= value(kept) - tie(value(kept)) => {}
+        Some((_, kept)) if above(&run, kept) => {}
         _ => best = Some((restart, run)),
     };
     if let Some(all) = rows.gathering() {
@@ -113,6 +119,18 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         return finish(best, &Task { restart, restarts, ..*task });
     }
     Ok(best)
+}
+
+/// Whether the sorted losses are below others', at the first that differs by more than rounding.
+fn lexicographically_below(own: &[f64], others: &[f64]) -> bool {
+    let sorted = |losses: &[f64]| {
+        let mut sorted = losses.to_vec();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        sorted
+    };
+    let differs = |(a, b): &(f64, f64)| (a - b).abs() > TIE;
+    let first = sorted(own).into_iter().zip(sorted(others)).find(differs);
+    first.is_some_and(|(a, b)| a < b)
 }
 
 /// Goes on with a run that has converged until its worst loss stands still.

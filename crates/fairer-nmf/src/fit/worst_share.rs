@@ -8,10 +8,11 @@
 //!
 //! β = 1 is the mean over all rows; β → 0 the largest error. For given q, e_i ≤ ½(e_i²/a_i + a_i) with equality at the present
 //! errors a, so that standard NMF of rows with the weights q_i/(a_i‖x_i‖²) lowers Σ q_i e_i. The q that maximises moves with
-//! the errors: it is mixed with those of the last rounds, with half as much of the new each time F does not fall.
+//! the errors: it is mixed with those of the last rounds, with half as much of the new each time F falls on no part of the way.
 //!
-//! Guarantee: a round that does not lower F is not kept, so F never rises; it begins at standard NMF, and at standard NMF of
-//! rows of equal norm, so that neither has a lower F. Not guaranteed: a global optimum.
+//! Guarantee: a round that does not lower F is not kept, so F never rises; it begins at standard NMF, at standard NMF of rows of
+//! equal norm, and at Fairer-NMF for the worst share and the rest, so that none of these has a lower F. Not guaranteed: a global
+//! optimum.
 
 use super::{Checkpoint, Fit, Start, estimate_baselines, fit_unadjusted};
 use crate::audit::evaluate;
@@ -34,6 +35,8 @@ const ITERATIONS: usize = 5;
 const ROUNDS: usize = 200;
 /// The least part of the new weights that is tried.
 const LEAST_PART: f64 = 1.0 / 64.0;
+/// Parts of the way to the dictionary that weights lead to.
+const PARTS: [f64; 4] = [1.0, 0.25, 1.0 / 16.0, 1.0 / 64.0];
 /// Errors below this share of the largest count as that much, so that no weight grows without limit.
 const LEAST_ERROR: f64 = 1e-3;
 /// Rounds in a row that fall by less than the tolerance, and then it stands still.
@@ -187,7 +190,29 @@ impl<T: Element> Task<'_, '_, T> {
         let even: Vec<f64> = self.weights.iter().zip(&self.norms).map(even).collect();
         let even = self.data.weighted_rows(&relative(even))?;
         let even = super::fit(&even, &self.standard(), self.observer)?.model.components;
-        Ok(vec![self.stand(standard)?, self.stand(even)?])
+        let mut stands = vec![self.stand(standard)?, self.stand(even)?];
+        let divided = self.divided(&stands[0])?;
+        stands.extend(divided.map(|h| self.stand(h)).transpose()?);
+        Ok(stands)
+    }
+
+    /// Fairer-NMF for two groups, the worst share of rows at a dictionary and the rest, each with its relative error: it finds its way
+    /// between dictionaries that no small step leads to. None where one of the two is nothing.
+    fn divided(&self, at: &Stand) -> Result<Option<Array2<f64>>> {
+        let (_, _, q) = worst_share(&at.errors, &self.weights, self.share);
+        let (worst, rest): (Vec<usize>, Vec<usize>) =
+            self.whole.groups()[0].rows.iter().partition(|&&row| q[row] > 0.0);
+        if worst.is_empty() || rest.is_empty() {
+            return Ok(None);
+        }
+        let groups = vec![("rest".to_owned(), rest), ("worst".to_owned(), worst)];
+        let two = match self.whole.regrouped(groups) {
+            Err(Error::ZeroGroup { .. }) => return Ok(None),
+            other => other?,
+        };
+        let method = Method::am();
+        let parameters = Parameters { method, n_init: 1, ..self.standard() };
+        Ok(Some(super::fit(&two, &parameters, self.observer)?.model.components))
     }
 
     fn standard(&self) -> Parameters {
@@ -221,8 +246,7 @@ impl<T: Element> Task<'_, '_, T> {
             let better = loop {
                 let mix = |(m, q): (&f64, &f64)| (1.0 - part) * m + part * q;
                 let blend: Vec<f64> = mixed.iter().zip(&wanted).map(mix).collect();
-                let next = self.stand(self.go_on(&now, &blend)?)?;
-                if next.value < now.value {
+                if let Some(next) = self.below(&now, &blend)? {
                     break Some((next, blend));
                 }
                 part *= 0.5;
@@ -251,6 +275,19 @@ impl<T: Element> Task<'_, '_, T> {
             }
         }
         Ok((now, path, Status::IterationLimit))
+    }
+
+    /// Where the weights q lead to, or part of the way there, if F falls. The q of the present errors, where it is the only one, leads
+    /// downhill.
+    fn below(&self, now: &Stand, q: &[f64]) -> Result<Option<Stand>> {
+        let goal = self.go_on(now, q)?;
+        for part in PARTS {
+            let next = self.stand(&now.components * (1.0 - part) + &goal * part)?;
+            if next.value < now.value {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
     }
 
     fn tell(&self, iteration: usize, now: &Stand) -> std::ops::ControlFlow<()> {

@@ -63,6 +63,49 @@ fn sorted_losses_are_never_lexicographically_above_the_plain_fits() {
     assert!(lowered > 0, "nothing was ever lowered: the test says nothing");
 }
 
+/// With two groups, of which the first needs a topic of its own, the second gets the best single topic there is: no local minimum.
+#[test]
+fn the_second_level_is_the_best_there_is_where_that_is_known() {
+    for seed in 0..6 {
+        let (x, labels, errors) = data(seed, 2);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let parameters = Parameters {
+            method: Method::leximin(),
+            baseline: Baseline::Given { errors },
+            bound: false,
+            ..Parameters::new(2)
+        };
+        let found = sorted(&fit(&data, &parameters, &silent).unwrap().model)[1];
+        let alone = x.slice(ndarray::s![20.., ..]);
+        let alone = GroupedData::one_group(alone).unwrap();
+        let single = Parameters { method: Method::standard(), bound: false, ..Parameters::new(1) };
+        let best = fit(&alone, &single, &silent).unwrap().model.groups[0].relative_error - 0.95;
+        assert!((found - best).abs() < 1e-4, "seed {seed}: {found} and {best}");
+    }
+}
+
+/// Of starts that tie in the worst loss, the one with the lower next loss is gone on from: more starts may lower it much, and raise it
+/// by no more than what the way from there differs by.
+#[test]
+fn starts_that_tie_are_told_apart_by_the_next_loss() {
+    let mut lowered = 0;
+    for seed in 0..6 {
+        let (x, labels, errors) = data(seed, 5);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let of = |n_init: usize| {
+            let baseline = Baseline::Given { errors: errors.clone() };
+            let method = Method::leximin();
+            let parameters =
+                Parameters { method, n_init, baseline, bound: false, ..Parameters::new(2) };
+            sorted(&fit(&data, &parameters, &silent).unwrap().model)
+        };
+        let (one, many) = (of(1), of(8));
+        assert!(many[0] <= one[0] + ALLOWED && many[1] <= one[1] + 0.01, "{many:?} and {one:?}");
+        lowered += usize::from(many[1] < one[1] - 0.05);
+    }
+    assert!(lowered > 0, "the first start was always the best: the test says nothing");
+}
+
 #[test]
 fn it_does_not_go_with_fairness_below_one_and_is_kept_in_files() {
     let (x, labels, _) = data(1, 3);
