@@ -185,7 +185,7 @@ fn range(values: &[f64]) -> (f64, f64) {
 fn markdown(found: &Found) -> String {
     let trials = found.outcomes[0].worst_losses.len();
     let mut text = format!(
-        "**{}, rank {}, {} groups hidden, {trials} trials.**\n\n| way | worst loss of the known groups | recovered | least to most | total error |\n| --- | --- | --- | --- | --- |\n",
+        "**{}, rank {}, {} groups hidden, trials: {trials}.**\n\n| way | worst loss of the known groups | recovered | least to most | total error |\n| --- | --- | --- | --- | --- |\n",
         found.title, found.rank, found.groups
     );
     for outcome in &found.outcomes {

@@ -202,3 +202,28 @@ fn a_table_of_members_says_the_groups() {
     let both = place.run(&["fit", HEART, "--group-by", "sex", "--membership", "g.csv", "-r", "2"]);
     assert_eq!(both.code, 2, "{}", both.err);
 }
+
+#[test]
+fn hidden_groups_are_studied() {
+    let place = Place::new();
+    let ran = place.ok(&["reproduce", "unknown-groups", "--trials", "1", "--out", "u"]);
+    assert!(ran.err.contains("20 Newsgroups is skipped"), "{}", ran.err);
+    assert!(ran.out.contains("groups hidden, trials: 1"), "{}", ran.out);
+    let json = place.json("u/unknown-groups.json");
+    let sets = json.as_array().unwrap();
+    assert_eq!(sets.len(), 3);
+    for set in sets {
+        let outcomes = set["outcomes"].as_array().unwrap();
+        assert_eq!(outcomes.len(), 9);
+        let of = |at: usize, what: &str| number(&outcomes[at][what][0]);
+        assert_eq!((of(0, "recovered"), of(1, "recovered")), (0.0, 1.0));
+        // The part is that of the fall from standard NMF to known groups.
+        for at in 0..9 {
+            let fall = of(0, "worst_losses") - of(1, "worst_losses");
+            let own = (of(0, "worst_losses") - of(at, "worst_losses")) / fall;
+            assert!((own - of(at, "recovered")).abs() < 1e-9);
+        }
+    }
+    assert!(place.read("u/unknown-groups.svg").trim_end().ends_with("</svg>"));
+    assert!(ran.out.contains(place.read("u/unknown-groups.md").trim_end()), "{}", ran.out);
+}
