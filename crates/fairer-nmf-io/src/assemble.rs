@@ -31,13 +31,20 @@ pub(crate) fn in_file_order(part: &Part, list: usize) -> Vec<String> {
     all.into_iter().map(|word| word.or_else(|| lost.next().cloned()).unwrap_or_default()).collect()
 }
 
+/// The features of rows: their numbers, their names, and of one-hot columns the values.
+pub(crate) struct Features<T> {
+    pub(crate) array: Array2<T>,
+    pub(crate) names: Vec<String>,
+    pub(crate) one_hot: Vec<(String, Vec<String>)>,
+}
+
 /// The numeric columns in file order, then the one-hot columns in the order they were asked for.
 pub(crate) fn dense<T: Number>(
-    plan: &mut Plan,
+    plan: &Plan,
     numbers: Vec<T>,
     part: &Part,
     notes: &mut Vec<String>,
-) -> Result<(Array2<T>, Vec<String>), InputError> {
+) -> Result<Features<T>, InputError> {
     let is_feature = |role: &Role| matches!(role, Role::Number(_));
     let columns = plan.names.iter().zip(&plan.roles);
     let mut features: Vec<String> =
@@ -45,7 +52,7 @@ pub(crate) fn dense<T: Number>(
     let array = Array2::from_shape_vec((part.rows, plan.numbers), numbers)
         .expect("Table::new cut the numbers to rows × columns");
     if plan.one_hot.is_empty() {
-        return Ok((array, features));
+        return Ok(Features { array, names: features, one_hot: Vec::new() });
     }
     let mut first = Vec::new();
     let mut categories = Vec::new();
@@ -82,8 +89,8 @@ pub(crate) fn dense<T: Number>(
         }
     }
     let kept = plan.one_hot.iter().zip(categories);
-    plan.recipe.one_hot = kept.map(|(one_hot, values)| (one_hot.name.clone(), values)).collect();
-    Ok((wide, features))
+    let one_hot = kept.map(|(one_hot, values)| (one_hot.name.clone(), values)).collect();
+    Ok(Features { array: wide, names: features, one_hot })
 }
 
 /// Values that the model does not know: a note, or the error that was asked for.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use fairer_nmf::rows::GroupCodes;
+
 use super::dataset::{Dataset, LeftOut};
 use super::error::InputError;
 use super::options::{Bins, Cuts};
@@ -99,6 +101,10 @@ fn essence(label: &str) -> String {
 pub fn spellings<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<Vec<(String, usize)>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     labels.for_each(|label| *counts.entry(label).or_default() += 1);
+    sets_of(counts)
+}
+
+fn sets_of(counts: HashMap<&str, usize>) -> Vec<Vec<(String, usize)>> {
     let mut sets: HashMap<String, Vec<(String, usize)>> = HashMap::new();
     for (label, count) in counts {
         sets.entry(essence(label)).or_default().push((label.to_owned(), count));
@@ -197,8 +203,41 @@ fn by_group(kept: &[String], lost: &[String]) -> Vec<LeftOut> {
     found
 }
 
+/// Notes on the labels of rows that are not in memory, as [`settle`] makes them, and how many rows every
+/// group lost; `lost`: those of rows that were left out.
+pub(crate) fn counted(
+    groups: &GroupCodes,
+    lost: &HashMap<String, usize>,
+    dropped: usize,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<String> {
+    let mut rows = vec![0; groups.names.len()];
+    groups.codes.iter().for_each(|code| rows[*code as usize] += 1);
+    let mut notes = Vec::new();
+    if dropped > 0 {
+        let of_group = |(name, rows): (&String, &usize)| {
+            let lost = lost.get(name).copied().unwrap_or(0);
+            LeftOut { group: name.clone(), rows: lost, of: rows + lost }
+        };
+        left_out.extend(groups.names.iter().zip(&rows).map(of_group));
+        let known = |name: &&String| !groups.names.contains(name);
+        let mut gone: Vec<&String> = lost.keys().filter(known).collect();
+        gone.sort();
+        for name in gone {
+            let group = if name.is_empty() { NO_GROUP.to_owned() } else { name.clone() };
+            left_out.push(LeftOut { group, rows: lost[name], of: lost[name] });
+        }
+        notes.push(left_out_note(dropped, groups.codes.len() + dropped, left_out));
+    }
+    let mut counts: HashMap<&str, usize> =
+        groups.names.iter().map(String::as_str).zip(rows).collect();
+    lost.iter().for_each(|(name, rows)| *counts.entry(name).or_default() += rows);
+    notes.extend(about_spellings(&sets_of(counts), false));
+    notes
+}
+
 /// The note about rows that were left out.
-fn left_out_note(rows: usize, of: usize, groups: &[LeftOut]) -> String {
+pub(crate) fn left_out_note(rows: usize, of: usize, groups: &[LeftOut]) -> String {
     const NAMED: usize = 8;
     let mut text = format!("{rows} of {of} rows left out because of missing cells");
     let mut hit: Vec<&LeftOut> = groups.iter().filter(|group| group.rows > 0).collect();

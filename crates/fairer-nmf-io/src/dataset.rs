@@ -1,6 +1,6 @@
 //! A matrix with the names of its columns, the groups of its rows, and where it came from.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::matrix::Matrix;
 use super::places::Places;
@@ -50,7 +50,7 @@ pub struct Dataset {
 }
 
 /// How many rows of a group were left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The group.
     pub group: String,

@@ -5,10 +5,9 @@ use super::plan::{Plan, Reading, Role};
 use super::table::{Number, Part, Table};
 use super::written::{self, Decimal, Evidence};
 
-/// Passes over a table until its decimal mark is known: over plain numbers there is one pass, and
-/// where German tables are likely (semicolons between cells) a look comes first.
+/// A table that fits into memory, by as many passes as [`passes`] takes.
 pub(crate) fn settled<T: Number>(
-    mut plan: Plan,
+    plan: Plan,
     semicolons: bool,
     pass: impl Fn(&Plan) -> Result<(Vec<T>, Part), InputError>,
 ) -> Result<Table<T>, InputError> {
@@ -17,10 +16,22 @@ pub(crate) fn settled<T: Number>(
         let (numbers, part) = pass(&plan)?;
         return Ok(Table::unchecked(plan, numbers, part));
     }
+    let (plan, numbers, part) = passes(plan, semicolons, pass)?;
+    Table::new(plan, numbers, part)
+}
+
+/// Passes over a table until its decimal mark is known: over plain numbers there is one pass, and
+/// where German tables are likely (semicolons between cells) a look comes first. Gives the plan with
+/// what the last pass found.
+pub(crate) fn passes<N>(
+    mut plan: Plan,
+    semicolons: bool,
+    mut pass: impl FnMut(&Plan) -> Result<(N, Part), InputError>,
+) -> Result<(Plan, N, Part), InputError> {
     if plan.reading == Reading::Open && !semicolons {
         let (numbers, part) = pass(&plan)?;
         if part.issues.open_numbers == 0 {
-            return Table::new(plan, numbers, part);
+            return Ok((plan, numbers, part));
         }
     }
     if plan.reading == Reading::Open {
@@ -34,7 +45,7 @@ pub(crate) fn settled<T: Number>(
         plan.reading = Reading::Known(decimal);
     }
     let (numbers, part) = pass(&plan)?;
-    Table::new(plan, numbers, part)
+    Ok((plan, numbers, part))
 }
 
 /// The decimal mark that the cells of a table tell.

@@ -4,6 +4,10 @@
 //! quotes is read by a loop that scans every number once; a chunk with quotes by the csv crate.
 //! A line end inside a quoted cell is no place to cut: it has an odd number of quotes before it.
 
+mod stream;
+
+pub(crate) use stream::{Stream, Visit};
+
 use memchr::{memchr, memchr_iter, memchr2_iter};
 use rayon::prelude::*;
 
@@ -47,15 +51,16 @@ fn parse_in_chunks<T: Number>(
     plan.most = room.most();
     plan.notes.extend(header.notes.iter().cloned());
     settled(plan, header.delimiter == b';', |plan| {
-        fill(plan, &bytes[header.end..], &header, chunk_bytes)
+        fill(plan, &bytes[header.end..], header.delimiter, header.lines, chunk_bytes)
     })
 }
 
-/// One pass over all rows.
+/// One pass over rows; `before` lines stand before them in the file.
 fn fill<T: Number>(
     plan: &Plan,
     body: &[u8],
-    header: &Header,
+    delimiter: u8,
+    before: u64,
     chunk_bytes: usize,
 ) -> Result<(Vec<T>, Part), InputError> {
     let columns = plan.names.len();
@@ -91,8 +96,8 @@ fn fill<T: Number>(
         .map(|(chunk, out)| {
             let mut sink = Sink::new(plan, out);
             match memchr(b'"', chunk) {
-                None => plain(chunk, header.delimiter, &plan.roles, plain_numbers, &mut sink),
-                Some(_) => quoted(chunk, header.delimiter, plan.roles.len(), &mut sink),
+                None => plain(chunk, delimiter, &plan.roles, plain_numbers, &mut sink),
+                Some(_) => quoted(chunk, delimiter, plan.roles.len(), &mut sink),
             }
             sink.finish()
         })
@@ -100,7 +105,7 @@ fn fill<T: Number>(
 
     // Close the gaps that blank lines, quoted line ends and left-out rows have made.
     let mut whole = Sink::new(plan, &mut numbers[..0]).finish();
-    let (mut line, mut start) = (header.lines + 1, 0);
+    let (mut line, mut start) = (before + 1, 0);
     for ((part, lines), most) in parts.into_iter().zip(lines).zip(most) {
         let (filled, end) = (whole.rows, start + part.rows);
         if filled != start {

@@ -22,6 +22,14 @@ pub enum InputError {
     /// The file was cut, grew or was written over while it was read.
     #[error("{path} changed while it was read: run again once it is complete")]
     Changed { path: String },
+    /// The user ended a long reading.
+    #[error("stopped while {path} was converted; nothing was kept of it")]
+    Stopped { path: String },
+    /// Rows cannot be put beside their source.
+    #[error(
+        "{folder}, where the rows of {path} are kept for block by block reading, cannot be written: {source}; make room, or name {path} by a link in another folder"
+    )]
+    NoCache { path: String, folder: String, source: std::io::Error },
     /// What the file declares, or unpacks to, is out of proportion.
     #[error(
         "{path} {what}{} the limit of {} for this file: if the file is right, raise it with `--input-limit {}`",

@@ -39,7 +39,9 @@ impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         match error {
             // A good file on a machine that is too small for it.
-            InputError::NoMemory { .. } => Self::failed(error),
+            InputError::NoMemory { .. }
+            | InputError::Stopped { .. }
+            | InputError::NoCache { .. } => Self::failed(error),
             error => Self::wrong(error),
         }
     }

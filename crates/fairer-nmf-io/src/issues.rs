@@ -111,6 +111,23 @@ impl Issues {
     }
 
     pub(super) fn check(&self, plan: &Plan, records: usize) -> Result<(), InputError> {
+        self.check_words(plan, records)?;
+        if self.missing > 0 && plan.missing != Missing::DropRows {
+            let cells = self
+                .first_missing
+                .iter()
+                .map(|&(line, column)| CellPlace { line, column: plan.names[column].clone() });
+            return Err(InputError::MissingCells {
+                path: plan.path.clone(),
+                count: self.missing,
+                cells: cells.collect(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Rows of the wrong length, and texts among numbers, of so many records.
+    pub(super) fn check_words(&self, plan: &Plan, records: usize) -> Result<(), InputError> {
         self.check_shape(plan)?;
         let path = || plan.path.clone();
         let texts = || self.texts_in.iter().map(|(column, texts)| (*column, texts));
@@ -133,17 +150,6 @@ impl Issues {
                 line: texts.line,
                 column: plan.names[column].clone(),
                 value: texts.value.clone(),
-            });
-        }
-        if self.missing > 0 && plan.missing != Missing::DropRows {
-            let cells = self
-                .first_missing
-                .iter()
-                .map(|&(line, column)| CellPlace { line, column: plan.names[column].clone() });
-            return Err(InputError::MissingCells {
-                path: path(),
-                count: self.missing,
-                cells: cells.collect(),
             });
         }
         Ok(())

@@ -9,9 +9,11 @@
 
 mod align;
 mod assemble;
+mod cache;
 mod categories;
 mod columns;
 mod components;
+mod convert;
 mod dataset;
 mod decimals;
 mod delimited;
@@ -32,6 +34,7 @@ mod mtx;
 mod neighbour;
 mod npy;
 mod npz;
+mod on_disk;
 mod options;
 mod output;
 #[cfg(feature = "parquet")]
@@ -52,6 +55,7 @@ mod written;
 pub use align::align;
 pub use columns::{in_a_shell, remove as remove_column, typed as typed_columns};
 pub use components::Components;
+pub use convert::TableFacts;
 pub use dataset::{Dataset, LeftOut};
 pub use error::{CellPlace, InputError, closest as closest_name};
 pub use failure::Failure;
@@ -63,12 +67,13 @@ pub use loaded::{
 pub use look::{Column, Kind, Look, Proposal};
 pub use matrix::{DenseMatrix, DenseView, Matrix, SparseMatrix};
 pub use neighbour::in_folder as temporary_in;
+pub use on_disk::{OnDisk, on_disk};
 pub use options::{
     Bins, Cuts, Format, GroupsSource, Missing, Precision, ReadOptions, Unseen, split_member,
 };
 pub use output::{Output, check_distinct, print_bytes, remove_unfinished};
 pub use recipe::{Preparation, TableRecipe, keep as keep_recipe, kept as kept_recipe};
-pub use room::{InputLimit, memory_can_be_refused};
+pub use room::{InputLimit, memory_can_be_refused, parse_bytes};
 pub use shards::{AnyShards, Shards, is_shard_folder, open_shards};
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 pub use written::Decimal;

@@ -273,11 +273,6 @@ impl Header {
         self.offset.checked_add(size).map(|end| end as u64)
     }
 
-    /// Bytes of a row of a matrix in C order.
-    pub(crate) fn row_bytes(&self) -> usize {
-        self.width * self.shape.get(1).copied().unwrap_or(1)
-    }
-
     /// Whether the elements are floats that f32 holds.
     pub(crate) fn is_single(&self) -> bool {
         self.kind == Kind::Float && self.width <= 4
@@ -287,6 +282,22 @@ impl Header {
     pub(crate) fn is_plain<T>(&self) -> bool {
         let native = self.big_endian == cfg!(target_endian = "big");
         self.kind == Kind::Float && self.width == size_of::<T>() && native
+    }
+
+    /// Whether the elements are 32-bit integers as they lie in memory.
+    pub(crate) fn is_plain_i32(&self) -> bool {
+        let native = self.big_endian == cfg!(target_endian = "big");
+        self.kind == Kind::Signed && self.width == 4 && native
+    }
+
+    /// Whether the elements are integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.kind, Kind::Signed | Kind::Unsigned)
+    }
+
+    /// Bytes of an element.
+    pub(crate) fn width(&self) -> usize {
+        self.width
     }
 
     /// Elements that were read apart from their header, in stored order.

@@ -95,6 +95,13 @@ pub struct Preparation {
 pub fn keep(dataset: &Dataset) -> Option<String> {
     let kept = Preparation { text: dataset.recipe.clone(), table: dataset.table.clone() };
     let anything = kept.text.is_some() || kept.table.is_some();
-    let text = anything.then(|| serde_json::to_string(&kept));
-    text.map(|text| text.expect("options are words and finite numbers"))
+    anything.then(|| kept.to_json())
+}
+
+impl Preparation {
+    /// As a model keeps it.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("options are words and finite numbers")
+    }
 }

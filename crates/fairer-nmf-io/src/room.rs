@@ -167,6 +167,32 @@ impl fmt::Display for Size {
     }
 }
 
+/// An amount of memory as it is typed: 500MB, 2GB, 1.5 GiB, or a number of bytes.
+///
+/// # Errors
+/// A sentence that says what is expected.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let lower = text.trim().to_lowercase();
+    let units = [
+        ("gib", 1u64 << 30),
+        ("mib", 1 << 20),
+        ("kib", 1 << 10),
+        ("gb", 1_000_000_000),
+        ("mb", 1_000_000),
+        ("kb", 1000),
+        ("g", 1_000_000_000),
+        ("m", 1_000_000),
+        ("b", 1),
+    ];
+    let with_unit = |&(unit, size): &(&str, u64)| Some((lower.strip_suffix(unit)?, size));
+    let (number, size) = units.iter().find_map(with_unit).unwrap_or((&lower, 1));
+    let bytes = number.trim().parse::<f64>().ok().map(|number| number * size as f64);
+    bytes
+        .filter(|bytes| *bytes >= 1.0 && *bytes < 9e18)
+        .map(|bytes| bytes as usize)
+        .ok_or_else(|| "expected an amount of memory, as in 500MB or 2GB".to_owned())
+}
+
 /// The least whole number of a unit that holds so many bytes, as an option takes it.
 pub(crate) fn as_typed(bytes: u64) -> String {
     let (power, unit) = if bytes >> 30 > 0 { (30, "GiB") } else { (20, "MiB") };

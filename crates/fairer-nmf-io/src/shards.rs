@@ -1,37 +1,85 @@
-//! Matrices that stay on disk: one `.npy`, or a folder of `.npy` and `.npz` shards in order of name.
+//! Matrices that stay on disk: one `.npy`, a folder of `.npy` and `.npz` shards in order of name, or the
+//! three arrays of a sparse matrix.
 //!
 //! A shard is cut into blocks that are read, not mapped: one that is cut short or overwritten while
 //! somebody fits ends in a sentence, not in a signal. What a shard was when it was opened (its length
 //! and when it was last written) is looked at with every block.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-use std::time::SystemTime;
+mod array;
+mod triple;
 
-use fairer_nmf::rows::{Block, BlockSource};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes, in_blocks};
 use fairer_nmf::{Element, Error};
 
 use super::error::InputError;
 use super::matrix::{DenseView, Matrix};
-use super::npy::Header;
 use super::options::{Format, Precision};
 use super::room::{InputLimit, Room};
 use super::{folder, npz};
+use array::{Array, Stamp};
+use triple::Triple;
 
 /// Of the memory that a fit may take, what one block takes at the most.
 const BLOCKS_IN_MEMORY: usize = 16;
 /// A block that is larger is no faster.
 const LARGEST_BLOCK: usize = 32 << 20;
-/// Where a NumPy header has ended.
-const HEADER: u64 = 1 << 16;
 
 /// Shards of either number type.
 pub enum AnyShards {
     /// Single precision.
-    F32(Shards<f32>),
+    F32(Arc<Shards<f32>>),
     /// Double precision.
-    F64(Shards<f64>),
+    F64(Arc<Shards<f64>>),
+}
+
+/// For either number type, here, so that readers are compiled once and well.
+impl AnyShards {
+    /// Number of rows m.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::F32(shards) => shards.rows(),
+            Self::F64(shards) => shards.rows(),
+        }
+    }
+
+    /// The number type.
+    #[must_use]
+    pub fn precision(&self) -> &'static str {
+        match self {
+            Self::F32(_) => "f32",
+            Self::F64(_) => "f64",
+        }
+    }
+
+    /// An entry in the user's words.
+    #[must_use]
+    pub fn describe(&self, row: usize, column: usize) -> String {
+        match self {
+            Self::F32(shards) => shards.describe(row, column),
+            Self::F64(shards) => shards.describe(row, column),
+        }
+    }
+
+    /// The rows for a fit, as [`in_blocks`] holds them.
+    ///
+    /// # Errors
+    /// As [`in_blocks`].
+    pub fn hold(
+        &self,
+        groups: GroupCodes,
+        scaling: &FeatureScaling,
+        memory: usize,
+    ) -> Result<Box<dyn Blocks>, Error> {
+        match self {
+            Self::F32(shards) => in_blocks(Arc::clone(shards), groups, scaling, memory),
+            Self::F64(shards) => in_blocks(Arc::clone(shards), groups, scaling, memory),
+        }
+    }
 }
 
 /// A matrix in files.
@@ -40,22 +88,32 @@ pub struct Shards<T> {
     features: usize,
     blocks: Vec<Piece>,
     block_rows: Vec<usize>,
+    /// Bytes of a block at the most, but for packed ones.
+    largest: usize,
     /// What an archive may unpack to.
     limit: InputLimit,
     number: std::marker::PhantomData<T>,
 }
 
-/// One file, as it was when it was opened.
+/// One file, as it was when it was opened, or three.
 #[derive(Clone)]
 struct Shard {
     path: String,
     rows: usize,
     columns: usize,
     single: bool,
-    /// Of a `.npy`.
-    header: Option<Header>,
-    length: u64,
-    written: Option<SystemTime>,
+    form: Form,
+}
+
+/// How the rows of a shard lie.
+#[derive(Clone)]
+enum Form {
+    /// One after the other.
+    Npy(Array),
+    /// Packed: read as a whole.
+    Npz(Stamp),
+    /// Sparse, in three arrays.
+    Csr(Triple),
 }
 
 /// Rows of a shard that are read together.
@@ -66,7 +124,8 @@ struct Piece {
     rows: usize,
 }
 
-/// Opens a `.npy` file or a folder of shards, to be read in blocks that leave most of `memory` (bytes)
+/// Opens a `.npy` or small `.npz` file, a folder of shards or a folder of `data.npy`, `indices.npy` and
+/// `indptr.npy`, to be read in blocks that leave most of `memory` (bytes)
 /// to others.
 ///
 /// # Errors
@@ -78,18 +137,23 @@ pub fn open_shards(
     precision: Precision,
     limit: InputLimit,
 ) -> Result<AnyShards, InputError> {
-    let paths = match Format::of(path) {
-        Some(Format::Npy) => vec![path.to_owned()],
-        Some(Format::Folder) => shard_paths(path)?,
+    let files = match Format::of(path) {
+        Some(Format::Npy | Format::Npz) => vec![Shard::open(path)?],
+        Some(Format::Folder) => match Triple::of(path)? {
+            Some(triple) => vec![Shard::csr(path, triple)],
+            None => {
+                let paths = shard_paths(path)?;
+                paths.iter().map(|path| Shard::open(path)).collect::<Result<_, _>>()?
+            }
+        },
         _ => {
             return Err(InputError::OptionDoesNotApply {
                 option: "--memory",
                 path: path.into(),
-                why: "block by block are read a .npy file, a folder of .npy or .npz shards, and .csv",
+                why: "block by block are read .npy and .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy, .csv and .parquet",
             });
         }
     };
-    let files = paths.iter().map(|path| Shard::open(path)).collect::<Result<Vec<_>, _>>()?;
     let first = &files[0];
     if let Some(other) = files.iter().find(|s| s.columns != first.columns) {
         return Err(InputError::Unsupported {
@@ -104,8 +168,8 @@ pub fn open_shards(
         Precision::F64 => false,
     };
     Ok(match single {
-        true => AnyShards::F32(Shards::new(files, memory, limit)?),
-        false => AnyShards::F64(Shards::new(files, memory, limit)?),
+        true => AnyShards::F32(Arc::new(Shards::new(files, memory, limit)?)),
+        false => AnyShards::F64(Arc::new(Shards::new(files, memory, limit)?)),
     })
 }
 
@@ -130,65 +194,68 @@ fn shard_paths(folder: &str) -> Result<Vec<String>, InputError> {
 
 impl Shard {
     fn open(path: &str) -> Result<Self, InputError> {
-        let mut file = File::open(path).map_err(|e| InputError::io(path, e))?;
-        let about = file.metadata().map_err(|e| InputError::io(path, e))?;
-        let (length, written) = (about.len(), about.modified().ok());
         if Format::of(path) == Some(Format::Npz) {
+            let (file, stamp) = Stamp::open(path)?;
             let (rows, columns, single) = npz::shape(path, &file)?;
-            return Ok(Self {
-                path: path.into(),
-                rows,
-                columns,
-                single,
-                header: None,
-                length,
-                written,
-            });
+            return Ok(Self { path: path.into(), rows, columns, single, form: Form::Npz(stamp) });
         }
-        let mut start = Vec::new();
-        (&mut file).take(HEADER).read_to_end(&mut start).map_err(|e| InputError::io(path, e))?;
-        let header = Header::parse(path, &start)?;
-        let (rows, columns) = header.matrix_shape(path)?;
-        if header.fortran {
+        let array = Array::open(path)?;
+        let (rows, columns) = array.header.matrix_shape(path)?;
+        if array.header.fortran {
             return Err(InputError::Unsupported {
                 path: path.into(),
                 what: "a matrix in column order, whose rows do not lie together".into(),
                 fix: "save it with numpy.save(path, numpy.ascontiguousarray(X))".into(),
             });
         }
-        if header.end().is_none_or(|end| end > length) {
-            let promised = format!("its header promises the shape {:?}", header.shape);
-            return Err(InputError::damaged(
-                path,
-                format!("{promised}, but it has {length} bytes"),
-            ));
-        }
-        let single = header.is_single();
-        Ok(Self { path: path.into(), rows, columns, single, header: Some(header), length, written })
+        let single = array.header.is_single();
+        Ok(Self { path: path.into(), rows, columns, single, form: Form::Npy(array) })
     }
 
-    /// The file, if it is what it was.
-    fn again(&self) -> Result<File, Error> {
-        let file = File::open(&self.path).map_err(|e| self.lost(&e.to_string()))?;
-        let about = file.metadata().map_err(|e| self.lost(&e.to_string()))?;
-        if about.len() != self.length {
-            let (was, now) = (self.length, about.len());
-            return Err(
-                self.lost(&format!("it had {was} bytes when the fit began and has {now} now"))
-            );
-        }
-        if about.modified().ok() != self.written {
-            return Err(self.lost("it was written to after the fit began"));
-        }
-        Ok(file)
+    fn csr(folder: &str, triple: Triple) -> Self {
+        let (rows, columns, single) = (triple.rows, triple.columns, triple.is_single());
+        Self { path: folder.into(), rows, columns, single, form: Form::Csr(triple) }
     }
 
-    fn lost(&self, why: &str) -> Error {
-        let path = &self.path;
-        Error::Rows {
-            reason: format!(
-                "{path} changed during the fit: {why}; start again with files that stay as they are"
+    /// The number of rows of every block of at most so many bytes, with values of so many.
+    fn blocks(&self, bytes: usize, width: usize) -> Result<Vec<usize>, InputError> {
+        let too_small = |row: usize| InputError::BadOption {
+            option: "--memory",
+            what: format!(
+                "a row of {} has {row} bytes: give at least {} bytes",
+                self.path,
+                row.saturating_mul(BLOCKS_IN_MEMORY)
             ),
+        };
+        // Files may declare any number of columns.
+        let row = self.columns.saturating_mul(width);
+        if bytes < row {
+            return Err(too_small(row));
+        }
+        match &self.form {
+            Form::Npy(_) => {
+                // Neither columns nor bytes of a number are none.
+                let at_once = bytes / row;
+                Ok((0..self.rows).step_by(at_once).map(|at| at_once.min(self.rows - at)).collect())
+            }
+            Form::Npz(stamp) => {
+                let packed = stamp.length as usize;
+                let most = bytes * (BLOCKS_IN_MEMORY / 4);
+                match packed <= most {
+                    true => Ok(vec![self.rows]),
+                    false => Err(InputError::BadOption {
+                        option: "--memory",
+                        what: format!(
+                            "{} has {packed} bytes and is read as a whole: give at least {}, or save smaller shards",
+                            self.path,
+                            4 * packed
+                        ),
+                    }),
+                }
+            }
+            Form::Csr(triple) => triple
+                .blocks(bytes, width)?
+                .ok_or_else(|| too_small(self.columns.saturating_mul(width + 4))),
         }
     }
 }
@@ -196,48 +263,29 @@ impl Shard {
 impl<T: Element> Shards<T> {
     fn new(files: Vec<Shard>, memory: usize, limit: InputLimit) -> Result<Self, InputError> {
         let features = files[0].columns;
-        // An archive may declare any number of columns.
-        let row = features.saturating_mul(size_of::<T>());
-        let block = (memory / BLOCKS_IN_MEMORY).min(LARGEST_BLOCK);
-        let at_once = block / row;
-        if at_once == 0 {
-            let needed = row.saturating_mul(BLOCKS_IN_MEMORY);
-            return Err(InputError::BadOption {
-                option: "--memory",
-                what: format!(
-                    "a row of {} has {row} bytes: give at least {needed} bytes",
-                    files[0].path
-                ),
-            });
-        }
+        let bytes = memory / BLOCKS_IN_MEMORY;
         let mut blocks = Vec::new();
         for (file, shard) in files.iter().enumerate() {
-            if shard.header.is_none() {
-                // Packed: read as a whole.
-                let bytes = shard.length as usize;
-                if bytes > memory / 4 {
-                    return Err(InputError::BadOption {
-                        option: "--memory",
-                        what: format!(
-                            "{} has {bytes} bytes and is read as a whole: give at least {}, or save smaller shards",
-                            shard.path,
-                            4 * bytes
-                        ),
-                    });
-                }
-                blocks.push(Piece { file, first: 0, rows: shard.rows });
-                continue;
+            let most = match shard.form {
+                Form::Npz(_) => bytes,
+                _ => bytes.min(LARGEST_BLOCK),
+            };
+            let mut first = 0;
+            for rows in shard.blocks(most, size_of::<T>())? {
+                blocks.push(Piece { file, first, rows });
+                first += rows;
             }
-            let pieces = (0..shard.rows).step_by(at_once);
-            blocks.extend(pieces.map(|first| Piece {
-                file,
-                first,
-                rows: at_once.min(shard.rows - first),
-            }));
         }
         let block_rows = blocks.iter().map(|b| b.rows).collect();
-        let number = std::marker::PhantomData;
-        Ok(Self { files, features, blocks, block_rows, limit, number })
+        Ok(Self {
+            files,
+            features,
+            blocks,
+            block_rows,
+            limit,
+            largest: bytes.min(LARGEST_BLOCK),
+            number: std::marker::PhantomData,
+        })
     }
 
     /// Number of rows m.
@@ -245,37 +293,10 @@ impl<T: Element> Shards<T> {
         self.block_rows.iter().sum()
     }
 
-    fn read_npy(
-        &self,
-        shard: &Shard,
-        header: &Header,
-        piece: Piece,
-        into: &mut Block<T>,
-    ) -> Result<(), Error> {
-        let mut file = shard.again()?;
-        let bytes = header.row_bytes();
-        let at = header.offset() as u64 + (piece.first * bytes) as u64;
-        file.seek(SeekFrom::Start(at)).map_err(|e| shard.lost(&e.to_string()))?;
-        let count = piece.rows * self.features;
-        into.starts.clear();
-        if header.is_plain::<T>() {
-            into.values.resize(count, T::default());
-            let room: &mut [u8] = bytemuck::cast_slice_mut(&mut into.values);
-            return file.read_exact(room).map_err(|e| shard.lost(&e.to_string()));
-        }
-        let mut raw = vec![0; piece.rows * bytes];
-        file.read_exact(&mut raw).map_err(|e| shard.lost(&e.to_string()))?;
-        let numbers =
-            header.converted(&shard.path, &raw).map_err(|e| shard.lost(&e.to_string()))?;
-        into.values.clear();
-        into.values.extend(numbers.map(T::from_f64));
-        Ok(())
-    }
-
-    fn read_npz(&self, shard: &Shard, into: &mut Block<T>) -> Result<(), Error> {
-        let mut bytes = Vec::with_capacity(shard.length as usize);
-        shard.again()?.read_to_end(&mut bytes).map_err(|e| shard.lost(&e.to_string()))?;
-        let room = Room::new(&shard.path, bytes.len(), self.limit);
+    fn read_npz(&self, stamp: &Stamp, into: &mut Block<T>) -> Result<(), Error> {
+        let mut bytes = Vec::with_capacity(stamp.length as usize);
+        stamp.again()?.read_to_end(&mut bytes).map_err(|e| stamp.lost(&e.to_string()))?;
+        let room = Room::new(&stamp.path, bytes.len(), self.limit);
         let read = npz::read(room, &bytes, None, Precision::Stored);
         into.values.clear();
         into.starts.clear();
@@ -306,12 +327,31 @@ impl<T: Element> BlockSource<T> for Shards<T> {
         &self.block_rows
     }
 
+    fn block_bytes(&self) -> usize {
+        let packed = |shard: &Shard| match &shard.form {
+            // Some ten times as large when it is unpacked.
+            Form::Npz(stamp) => {
+                Some((10 * stamp.length as usize).min(shard.rows * shard.columns * size_of::<T>()))
+            }
+            _ => None,
+        };
+        let packed = self.files.iter().filter_map(packed).max().unwrap_or(0);
+        let dense =
+            self.block_rows.iter().max().copied().unwrap_or(0) * self.features * size_of::<T>();
+        packed.max(self.largest.min(dense))
+    }
+
     fn read(&self, block: usize, into: &mut Block<T>) -> Result<(), Error> {
         let piece = self.blocks[block];
         let shard = &self.files[piece.file];
-        match &shard.header {
-            Some(header) => self.read_npy(shard, header, piece, into),
-            None => self.read_npz(shard, into),
+        match &shard.form {
+            Form::Npy(array) => {
+                into.starts.clear();
+                let (first, count) = (piece.first * self.features, piece.rows * self.features);
+                array.numbers(first, count, &mut into.values)
+            }
+            Form::Npz(stamp) => self.read_npz(stamp, into),
+            Form::Csr(triple) => triple.read(piece.first, piece.rows, into),
         }
     }
 

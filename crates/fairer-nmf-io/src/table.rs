@@ -24,7 +24,9 @@ use super::text::{self, TextOptions};
 use super::written::{self, Decimal, Tells};
 
 /// The number type of a table's matrix.
-pub(crate) trait Number: FastFloat + Copy + Default + PartialEq + Send + Sync {
+pub(crate) trait Number:
+    FastFloat + bytemuck::Pod + Default + PartialOrd + std::ops::Sub<Output = Self> + Send + Sync
+{
     const ONE: Self;
     fn of(value: f64) -> Self;
     fn dense(array: Array2<Self>) -> DenseMatrix;
@@ -189,6 +191,12 @@ fn decoded(cell: &[u8]) -> Cow<'_, str> {
 }
 
 impl Part {
+    /// Forgets the words and places of rows that are done with; what is counted stays.
+    pub(crate) fn forget_rows(&mut self) {
+        self.places = Places::default();
+        self.words.iter_mut().chain(&mut self.lost).for_each(Vec::clear);
+    }
+
     /// Appends the part that follows in the file; its lines are counted from `lines` on.
     pub(crate) fn append(&mut self, later: Part, lines: u64) {
         self.places.append(&later.places, self.rows, self.records, lines);
@@ -312,8 +320,9 @@ impl<T: Number> Table<T> {
                 (Matrix::Sparse(made.matrix), made.terms, Some(made.recipe))
             }
             _ => {
-                let (array, features) = dense(&mut plan, numbers, &part, &mut notes)?;
-                (Matrix::Dense(T::dense(array)), features, None)
+                let made = dense(&plan, numbers, &part, &mut notes)?;
+                plan.recipe.one_hot = made.one_hot;
+                (Matrix::Dense(T::dense(made.array)), made.names, None)
             }
         };
         let index = plan.index.map(|list| std::mem::take(&mut part.words[list]));

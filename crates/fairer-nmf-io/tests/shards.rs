@@ -1,10 +1,11 @@
 //! Matrices in files: what blocks hold, and what happens to files that change under a fit.
 
 use std::fs;
+use std::sync::Arc;
 
 use fairer_nmf::Parameters;
 use fairer_nmf::fit::fit_rows;
-use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
+use fairer_nmf::rows::{Block, BlockSource, FeatureScaling, GroupCodes, in_blocks};
 use fairer_nmf_io::{
     AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, Shards, open_shards,
     read_groups,
@@ -15,7 +16,7 @@ fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn double(path: &str, memory: usize) -> Shards<f64> {
+fn double(path: &str, memory: usize) -> Arc<Shards<f64>> {
     match open_shards(path, memory, Precision::F64, InputLimit::default()) {
         Ok(AnyShards::F64(shards)) => shards,
         Ok(AnyShards::F32(_)) => panic!("double precision was asked for"),
@@ -130,7 +131,7 @@ fn a_shard_that_changes_ends_the_fit_with_a_sentence() {
         assert_eq!(shards.block_rows().len(), 10);
         let groups =
             GroupCodes::from_labels((0..200).map(|row| if row % 3 == 0 { "a" } else { "b" }));
-        let rows = Blocks::new(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();
+        let rows = in_blocks(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();
         let broken = std::sync::atomic::AtomicBool::new(false);
         let observer = |_: &fairer_nmf::Progress<'_>| {
             if !broken.swap(true, std::sync::atomic::Ordering::Relaxed) {
@@ -148,7 +149,7 @@ fn a_shard_that_changes_ends_the_fit_with_a_sentence() {
             std::ops::ControlFlow::Continue(())
         };
         let error =
-            fit_rows(&rows, &Parameters::new(2), &observer).err().expect("an error").to_string();
+            fit_rows(&*rows, &Parameters::new(2), &observer).err().expect("an error").to_string();
         assert!(error.contains("x.npy") && error.contains(word), "{how}: {error}");
     }
 }

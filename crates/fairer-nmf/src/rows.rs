@@ -8,6 +8,7 @@ mod blocks;
 mod filled;
 mod memory;
 mod moments;
+mod origin;
 pub(crate) mod pass;
 mod request;
 mod share;
@@ -16,10 +17,12 @@ mod spread;
 mod tests;
 mod together;
 
-pub use blocks::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes};
+pub use blocks::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes, in_blocks};
 pub use memory::Element;
 pub(crate) use memory::Units;
 pub use moments::{Moments, Products};
+pub use origin::Origin;
+pub(crate) use request::Begin;
 pub use request::Request;
 pub use share::Share;
 pub use spread::{Shares, Spread};
@@ -203,6 +206,14 @@ pub trait Rows: Send + Sync {
     /// Group ℓ alone, in units in which its norm is usual.
     fn only(&self, group: usize) -> Box<dyn Rows + '_>;
 
+    /// Whether W is at hand, so that checkpoints have it: [`Rows::save`] and [`Rows::restore`].
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+    /// How W can be made anew from one dictionary; none where that does not tell it.
+    fn origin(&self) -> Option<&Origin> {
+        None
+    }
     /// Writes W for a checkpoint: 64-bit numbers, the rows of all groups in the order of the data.
     ///
     /// # Errors

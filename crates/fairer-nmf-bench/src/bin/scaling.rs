@@ -6,16 +6,15 @@
 //! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
 //! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints
 //! the time of an iteration of the AM scheme (exact rows) over the rows, in memory and from the file with a
-//! third of its size as budget. The file is read once before, so that it is in the page cache where
+//! third of its size as budget, and the ratios of their times and of the processor's. The file is read once before, so that it is in the page cache where
 //! that is large enough. docs/scaling.md has what came out.
 
 use fairer_nmf::fit::fit_rows;
-use fairer_nmf::rows::{Blocks, FeatureScaling};
+use fairer_nmf::rows::FeatureScaling;
 use fairer_nmf::{Baseline, GroupedData, Init, Parameters, Stopping, fit, silent};
 use fairer_nmf_bench::paper::Failure;
 use fairer_nmf_io::{
-    AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, open_shards, read,
-    read_groups,
+    DenseView, InputLimit, Matrix, Precision, ReadOptions, open_shards, read, read_groups,
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -86,6 +85,15 @@ fn make(path: &str, rows: usize, features: usize) -> Result<(), Failure> {
     Ok(labels.flush()?)
 }
 
+/// Processor time of all threads so far, the system's on our behalf included; NaN where it is not told.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split(' ').collect();
+    let ticks = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<f64>().ok());
+    // utime and stime, in hundredths.
+    ticks(12).zip(ticks(13)).map_or(f64::NAN, |(user, system)| (user + system) / 100.0)
+}
+
 fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<(), Failure> {
     let parameters = Parameters {
         init: Init::Random,
@@ -96,9 +104,9 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
         ..Parameters::new(rank)
     };
     println!(
-        "| rows | in memory, ns a row and iteration | on disk | disk over memory | reads | worst loss differs by |"
+        "| rows | in memory, ns a row and iteration | on disk | disk over memory | of processor time | reads | worst loss differs by |"
     );
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for rows in [most / 100, most / 10, most] {
         let path = Path::new(folder).join(format!("{rows}.npy")).display().to_string();
         make(&path, rows, features)?;
@@ -108,28 +116,29 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             groups.codes.iter().map(|&code| groups.names[code as usize].as_str()).collect();
         let per_row = |seconds: f64, passes: usize| 1e9 * seconds / (rows * passes) as f64;
         let options = ReadOptions { groups: Some(labels), ..ReadOptions::default() };
-        let (memory, own) = {
+        let (memory, own, memory_cpu) = {
             let dataset = read(&path, &options)?;
             let Matrix::Dense(dense) = &dataset.matrix else { return Err("not dense".into()) };
             let DenseView::F32(view) = dense.view() else { return Err("not f32".into()) };
             let copy = view.to_owned();
             let data = GroupedData::new(copy.view(), &each)?.normalize_features()?;
+            let before = processor_seconds();
             let found = fit(&data, &parameters, &silent)?;
-            (per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2), found.model.worst_loss())
+            let taken = processor_seconds() - before;
+            (per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2), found.model.worst_loss(), taken)
         };
         let budget = (4 * rows * features / 3).max(16 << 20);
-        let AnyShards::F32(shards) =
-            open_shards(&path, budget, Precision::Stored, InputLimit::default())?
-        else {
-            return Err("not f32".into());
-        };
-        let held = Blocks::new(shards, groups, &FeatureScaling::Unit, budget)?;
-        let found = fit_rows(&held, &parameters, &silent)?;
+        let shards = open_shards(&path, budget, Precision::Stored, InputLimit::default())?;
+        let held = shards.hold(groups, &FeatureScaling::Unit, budget)?;
+        let before = processor_seconds();
+        let found = fit_rows(&*held, &parameters, &silent)?;
+        let disk_cpu = processor_seconds() - before;
         let disk = per_row(found.fit_time.as_secs_f64(), ITERATIONS + 2);
         let apart = (own - found.model.worst_loss()).abs();
         println!(
-            "| {rows} | {memory:.0} | {disk:.0} | {:.2} | {} | {apart:.1e} |",
+            "| {rows} | {memory:.0} | {disk:.0} | {:.2} | {:.2} | {} | {apart:.1e} |",
             disk / memory,
+            disk_cpu / memory_cpu,
             held.reads()
         );
     }

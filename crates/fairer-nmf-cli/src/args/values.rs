@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use fairer_nmf_io::parse_bytes;
 
 /// `--format`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -252,25 +253,7 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let lower = text.trim().to_lowercase();
-        let units = [
-            ("gib", 1u64 << 30),
-            ("mib", 1 << 20),
-            ("kib", 1 << 10),
-            ("gb", 1_000_000_000),
-            ("mb", 1_000_000),
-            ("kb", 1000),
-            ("g", 1_000_000_000),
-            ("m", 1_000_000),
-            ("b", 1),
-        ];
-        let with_unit = |&(unit, size): &(&str, u64)| Some((lower.strip_suffix(unit)?, size));
-        let (number, size) = units.iter().find_map(with_unit).unwrap_or((&lower, 1));
-        let bytes = number.trim().parse::<f64>().ok().map(|number| number * size as f64);
-        bytes
-            .filter(|bytes| *bytes >= 1.0 && *bytes < 9e18)
-            .map(|bytes| Self(bytes as usize))
-            .ok_or_else(|| "expected an amount of memory, as in 500MB or 2GB".to_owned())
+        parse_bytes(text).map(Self)
     }
 }
 

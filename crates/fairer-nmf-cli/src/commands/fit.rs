@@ -4,7 +4,7 @@ use clap::Args;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::Checkpoint;
 use fairer_nmf::{Element, GroupedData, Matrix, Method, Parameters};
-use fairer_nmf_io::{AnyMatrix, AnyShards, Failure, Loaded, Scaling, check_rank, keep_recipe};
+use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
 
 use crate::args::{
@@ -30,6 +30,7 @@ Examples:
       --stop-words english --json fit.json --report fit.html
   fairer-nmf fit X.npy --groups labels.txt --rank 10 --method mu
   fairer-nmf fit shards/ --groups labels.txt --rank 20 --memory 2GB
+  fairer-nmf fit large.csv --group-by region --rank 20 --memory 2GB
 
 The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
 dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
@@ -68,7 +69,8 @@ pub(crate) struct FitArgs {
     pub common: MeasureArgs,
 
     /// Leave the data on disk and read them block by block, with this much memory in all, as in 500MB
-    /// or 2GB: a .npy file or a folder of .npy or .npz shards, with --groups; no audit
+    /// or 2GB: .npy, .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy
+    /// (CSR); .csv and .parquet, converted once into a folder beside them; no audit
     #[arg(long, value_name = "SIZE", help_heading = "Run",
           conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each", "membership",
                                 "worst_share", "discover", "alpha_w", "alpha_h"])]
@@ -294,11 +296,7 @@ fn fit_on_disk(
         checkpoint: args.checkpoint(),
     };
     bar.limit(solver.time_limit);
-    let found = match held.shards {
-        AnyShards::F32(shards) => fit_shards(shards, held.groups, &wanted, bar),
-        AnyShards::F64(shards) => fit_shards(shards, held.groups, &wanted, bar),
-    };
-    let mut found = found?;
+    let mut found = fit_shards(&held.shards, held.groups, &wanted, bar)?;
     bar.finish();
     if let Some(names) = held.features {
         if names.len() != found.shape.1 {
@@ -311,6 +309,7 @@ fn fit_on_disk(
         }
         found.model.feature_names = Some(names);
     }
+    found.model.preparation = held.preparation;
     let (baselines, fit) = (found.baseline_time.as_secs_f64(), found.fit_time.as_secs_f64());
     let read = (start.elapsed().as_secs_f64() - baselines - fit).max(0.0);
     let facts = DataFacts {
@@ -319,7 +318,7 @@ fn fit_on_disk(
         features: found.shape.1,
         precision: found.precision,
         normalize: Normalized::of(&scaling),
-        left_out: Vec::new(),
+        left_out: held.left_out,
     };
     let own = method.is_standard() && !args.common.no_compare;
     let standard = if own { Some(&found.model) } else { found.standard.as_ref() };

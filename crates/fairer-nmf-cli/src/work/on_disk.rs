@@ -1,22 +1,20 @@
 //! Data that stay on disk: opened, fitted block by block, and standard NMF beside the fit.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fairer_nmf::fit::{Checkpoint, fit_rows, fit_rows_kept};
-use fairer_nmf::rows::{BlockSource, Blocks, FeatureScaling, GroupCodes, Representation, Rows};
-use fairer_nmf::{Baseline, Element, Error, Method, Model, Parameters, Progress, Status, Update};
+use fairer_nmf::rows::{FeatureScaling, GroupCodes};
+use fairer_nmf::{Baseline, Error, Method, Model, Parameters, Progress, Status, Update};
 use fairer_nmf_io::{
-    AnyShards, Failure, Missing, Scaling, Shards, check_group_rows, open_shards, read_groups,
-    read_names,
+    AnyShards, Failure, LeftOut, Missing, Preparation, ReadOptions, Scaling, check_group_rows,
+    on_disk, open_shards, read_groups, read_names,
 };
 use fairer_nmf_report::Remark;
-use ndarray::Array2;
 
 use super::fitting::in_words;
 use crate::args::{DataArgs, GroupArgs};
 use crate::meaning;
-use crate::screen::Bar;
+use crate::screen::{Bar, stopped};
 
 /// Shards, the group of every row, and names.
 pub(crate) struct OnDisk {
@@ -24,10 +22,14 @@ pub(crate) struct OnDisk {
     pub groups: GroupCodes,
     /// Names of the features, where they have any.
     pub features: Option<Vec<String>>,
+    /// How other tables become the same features, where the data are a table.
+    pub preparation: Option<String>,
+    pub left_out: Vec<LeftOut>,
     pub notes: Vec<String>,
 }
 
-/// Opens the data that the options describe; nothing of size is read yet.
+/// Opens the data that the options describe. A matrix is not read yet; a table is converted into shards,
+/// once.
 pub(crate) fn open(
     data: &DataArgs,
     groups: &GroupArgs,
@@ -37,31 +39,62 @@ pub(crate) fn open(
     bar.reading(&data.data);
     let options = meaning::read_options(data, Some(groups))?;
     let refused = [
-        ("--text", data.text.text.is_some()),
-        ("--one-hot", !options.one_hot.is_empty()),
-        ("--drop", !options.drop.is_empty()),
-        ("--group-by", !options.group_by.is_empty()),
-        ("--missing drop-rows", options.missing == Missing::DropRows),
         ("--missing unobserved", options.missing == Missing::Unobserved),
         ("--membership", options.membership.is_some()),
     ];
     if let Some((option, _)) = refused.into_iter().find(|(_, given)| *given) {
         return Err(Failure::wrong(format!(
-            "{option} does not go with --memory, which reads a matrix block by block: prepare the shards without it, or leave --memory out"
+            "{option} does not go with --memory, which reads the rows block by block: leave one of the two out"
         )));
     }
-    let Some(source) = &options.groups else {
-        return Err(Failure::wrong(
-            "what are the groups? give a file with the label of every row with `--groups FILE`",
-        ));
+    let watch = |rows: usize| {
+        bar.stage(&format!("converting {}: {rows} rows", data.data));
+        !stopped()
     };
-    let groups = read_groups(source, "--groups", options.limit)?;
-    let shards = open_shards(&data.data, memory, options.precision, options.limit)?;
+    // The time of a folder of documents is another's.
+    let options =
+        ReadOptions { text: options.text.filter(|text| text.column.is_some()), ..options };
+    let found = on_disk(&data.data, &options, memory, &watch)?;
+    if found.table.is_none() && options.missing == Missing::DropRows {
+        return Err(Failure::wrong(
+            "--missing drop-rows does not go with --memory for a matrix, whose rows are read block by block: leave such rows out before, or leave --memory out",
+        ));
+    }
+    let groups = match (found.groups, &options.groups) {
+        (Some(groups), _) => groups,
+        (None, Some(source)) => read_groups(source, "--groups", options.limit)?,
+        (None, None) => {
+            let column = if found.table.is_some() {
+                "name their column with `--group-by COLUMN`, or "
+            } else {
+                ""
+            };
+            return Err(Failure::wrong(format!(
+                "what are the groups? {column}give a file with the label of every row with `--groups FILE`"
+            )));
+        }
+    };
+    let shards = open_shards(&found.shards, memory, options.precision, options.limit)?;
+    let mut notes: Vec<String> = found.note.into_iter().collect();
+    if let Some(table) = found.table {
+        notes.extend(table.notes);
+        let kept = Preparation { text: None, table: Some(table.recipe) };
+        let (features, preparation) = (Some(table.features), Some(kept.to_json()));
+        return Ok(OnDisk {
+            shards,
+            groups,
+            features,
+            preparation,
+            left_out: table.left_out,
+            notes,
+        });
+    }
     let names = options.feature_names.as_deref().map(|path| {
         let source = fairer_nmf_io::GroupsSource { path: path.to_owned(), column: None };
         read_names(&source, "--feature-names", options.limit)
     });
-    Ok(OnDisk { shards, groups, features: names.transpose()?, notes: Vec::new() })
+    let features = names.transpose()?;
+    Ok(OnDisk { shards, groups, features, preparation: None, left_out: Vec::new(), notes })
 }
 
 /// What a fit on disk leaves.
@@ -90,17 +123,13 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Fits shards in blocks, and standard NMF where a comparison is wanted.
-pub(crate) fn fit_shards<T: Element>(
-    shards: Shards<T>,
+pub(crate) fn fit_shards(
+    shards: &AnyShards,
     groups: GroupCodes,
     wanted: &Wanted<'_>,
     bar: &Bar,
-) -> Result<DiskFit, Failure>
-where
-    Representation: From<Array2<T>>,
-{
+) -> Result<DiskFit, Failure> {
     let start = Instant::now();
-    let source = Arc::new(shards);
     let scaling = match wanted.scaling {
         Scaling::UnitFeatures => FeatureScaling::Unit,
         Scaling::AsTheyAre => FeatureScaling::AsTheyAre,
@@ -109,12 +138,11 @@ where
     let explain = |error: Error| match error {
         Error::BadEntry { row, column, value } => Failure::wrong(format!(
             "{}: {value} cannot be factorised: entries must be finite and not negative",
-            source.describe(row, column)
+            shards.describe(row, column)
         )),
         error => error.into(),
     };
-    let rows =
-        Blocks::new(Arc::clone(&source), groups, &scaling, wanted.memory).map_err(explain)?;
+    let rows = shards.hold(groups, &scaling, wanted.memory).map_err(explain)?;
     let sizes = || rows.groups().iter().map(|g| (g.name.as_str(), g.rows));
     let names: Vec<&str> = sizes().map(|(name, _)| name).collect();
     let parameters = (wanted.parameters)(&names)?;
@@ -124,7 +152,7 @@ where
     bar.next_fit("", &parameters.stopping);
     let observer = |p: &Progress<'_>| bar.observe(p);
     let checkpoint = wanted.checkpoint.as_ref();
-    let fit = fit_rows_kept(&rows, &parameters, checkpoint, &observer).map_err(explain)?;
+    let fit = fit_rows_kept(&*rows, &parameters, checkpoint, &observer).map_err(explain)?;
     if bar.baselines_were_cut() {
         return Err(Failure::failed(
             "stopped while the baselines were measured; without them there is nothing to write",
@@ -147,7 +175,7 @@ where
             ..parameters.clone()
         };
         bar.next_fit("standard NMF: ", &parameters.stopping);
-        fit_rows(&rows, &parameters, &|p| bar.observe(p)).map_err(explain)
+        fit_rows(&*rows, &parameters, &|p| bar.observe(p)).map_err(explain)
     });
     let standard = standard.transpose()?.map(|fit| fit.model);
     let standard = standard.filter(|model| model.status != Status::Stopped);
@@ -160,6 +188,6 @@ where
         shape: (m, n),
         reads,
         warnings,
-        precision: T::NAME,
+        precision: shards.precision(),
     })
 }

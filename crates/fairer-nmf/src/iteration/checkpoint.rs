@@ -4,7 +4,8 @@
 //! it every run has a file of its own (`FILE.restart-0`, …): where its loop stands, or what it left when
 //! it was over. Each appears whole or not at all, by a rename, and runs do not depend on each other, so
 //! that any mixture of younger and older files is a state to go on from. What was not saved is done
-//! again, from the same numbers. W is kept as it is: in memory a fit that goes on ends with the same bits.
+//! again, from the same numbers. Who has W at hand keeps it as it is: in memory a fit that goes on ends with
+//! the same bits. Rows that are elsewhere make theirs anew, from the dictionary that it belongs to.
 
 mod file;
 mod fingerprint;
@@ -138,7 +139,9 @@ impl Keeper {
         let Some(mut file) = self.open(name)? else { return Ok(None) };
         let Some(ended) = file.head.ended.take() else { return Ok(None) };
         let dictionary = file.dictionary(rows.features())?;
-        file.restore(rows)?;
+        if !file.restore(rows)? {
+            return Ok(None);
+        }
         let statistics = rows.pass(&dictionary, RowStep::Keep)?;
         Ok(Some(Left { dictionary, statistics, ended }))
     }
@@ -152,7 +155,9 @@ impl Keeper {
             Some(measured) => Some((file.dictionary(rows.features())?, measured)),
             None => None,
         };
-        file.restore(rows)?;
+        if !file.restore(rows)? {
+            return Ok(None);
+        }
         let statistics = rows.pass(&dictionary, RowStep::Keep)?;
         Ok(Some(Stood { dictionary, accepted, statistics, carried }))
     }
@@ -180,8 +185,9 @@ impl Keeper {
     ) -> Result<()> {
         let going = Going { accepted: accepted.map(|(_, measured)| measured.clone()), carried };
         let head = RunHead::new(self.head().id, dictionary.rank, Some(going), None);
-        let dictionaries = [Some(dictionary), accepted.map(|(h, _)| h)];
-        file::save_run(&self.run_path(name), &head, dictionaries.into_iter().flatten(), rows)
+        let mut dictionaries = vec![dictionary];
+        dictionaries.extend(accepted.map(|(h, _)| h));
+        file::save_run(&self.run_path(name), head, &dictionaries, rows)
     }
 
     /// Saves what a run left, unless it was told to stop: it then goes on from where it stood.
@@ -191,7 +197,7 @@ impl Keeper {
             return Ok(());
         }
         let head = RunHead::new(self.head().id, run.dictionary.rank, None, Some(Ended::of(run)));
-        file::save_run(&self.run_path(name), &head, [&run.dictionary].into_iter(), &*run.rows)
+        file::save_run(&self.run_path(name), head, &[&run.dictionary], &*run.rows)
     }
 
     fn open(&self, name: &str) -> Result<Option<RunFile>> {

@@ -18,6 +18,7 @@ pub use groups::GroupCodes;
 pub use source::{Block, BlockSource};
 pub use survey::FeatureScaling;
 
+use super::origin::{Origin, Trace};
 use super::together::{Gathering, Together};
 use super::{
     Element, Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising,
@@ -38,12 +39,39 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Allowance, Store};
 
+/// Rows that are read block by block.
+pub trait Blocks: Rows {
+    /// Factor of every feature in the user's units, where features are scaled: for
+    /// [`Model::scale`](crate::Model::scale).
+    fn scale(&self) -> Option<&[f64]>;
+    /// How often all rows were read so far, the first check included.
+    fn reads(&self) -> usize;
+    /// Rows, features, and entries that are stored.
+    fn size(&self) -> (usize, usize, usize);
+}
+
+/// Reads everything once, to check it and to measure features and groups; `memory` is what all of it
+/// may take in bytes.
+///
+/// # Errors
+/// As [`GroupedData::new`](crate::GroupedData::new) and whatever keeps the source from its blocks;
+/// also a budget that has no room for a few rows.
+pub fn in_blocks<T: Element>(
+    source: impl BlockSource<T> + 'static,
+    groups: GroupCodes,
+    scaling: &FeatureScaling,
+    memory: usize,
+) -> Result<Box<dyn Blocks>> {
+    T::hold_blocks(Box::new(source), groups, scaling, memory)
+}
+
 /// Data in blocks, with W.
-pub struct Blocks<T: Element> {
+pub(super) struct Held<T: Element> {
     core: Arc<Core<T>>,
     view: Arc<View>,
     rank: usize,
     w: Arc<Mutex<Store<T>>>,
+    trace: Trace,
 }
 
 /// What all views of the same data share.
@@ -117,20 +145,15 @@ impl View {
     }
 }
 
-impl<T: Element> Blocks<T> {
-    /// Reads everything once, to check it and to measure features and groups; `memory` is what all of it
-    /// may take in bytes.
-    ///
-    /// # Errors
-    /// As [`GroupedData::new`](crate::GroupedData::new) and whatever keeps the source from its blocks;
-    /// also a budget that has no room for a few rows.
+impl<T: Element> Held<T> {
+    /// As [`in_blocks`].
     pub fn new(
-        source: impl BlockSource<T> + 'static,
+        source: Box<dyn BlockSource<T>>,
         groups: GroupCodes,
         scaling: &FeatureScaling,
         memory: usize,
     ) -> Result<Self> {
-        let (core, groups) = survey::survey(Box::new(source), groups, scaling, memory)?;
+        let (core, groups) = survey::survey(source, groups, scaling, memory)?;
         let squared_norm: f64 = groups.iter().map(|g| g.squared_norm).sum();
         let by = match scaling {
             FeatureScaling::Unit => 1.0,
@@ -143,26 +166,7 @@ impl<T: Element> Blocks<T> {
 
     fn with_view(core: Arc<Core<T>>, view: View) -> Self {
         let w = Arc::new(Mutex::new(Store::empty()));
-        Self { core, view: Arc::new(view), rank: 0, w }
-    }
-
-    /// Factor of every feature in the user's units, where features are scaled: for
-    /// [`Model::scale`](crate::Model::scale).
-    #[must_use]
-    pub fn scale(&self) -> Option<&[f64]> {
-        self.core.scale.as_deref()
-    }
-
-    /// How often all rows were read so far, the first check included.
-    #[must_use]
-    pub fn reads(&self) -> usize {
-        self.core.reads.load(Ordering::Relaxed)
-    }
-
-    /// Rows, features, and entries that are stored.
-    #[must_use]
-    pub fn size(&self) -> (usize, usize, usize) {
-        (self.core.rows(), self.core.features, self.core.stored)
+        Self { core, view: Arc::new(view), rank: 0, w, trace: Trace::default() }
     }
 
     fn ask(&self, what: What) -> Result<Answer> {
@@ -205,7 +209,7 @@ impl<T: Element> Blocks<T> {
     }
 }
 
-impl<T: Element> Rows for Blocks<T>
+impl<T: Element> Rows for Held<T>
 where
     Representation: From<Array2<T>>,
 {
@@ -226,6 +230,7 @@ where
     }
 
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
+        self.trace = Trace::begin(start);
         match start {
             RowStart::Zero => self.fill(rank, |_, _, _| {}),
             RowStart::Random { seed, restart } => self.fill(rank, |first, rows, w| {
@@ -247,7 +252,10 @@ where
 
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
         match self.ask(What::Pass { h: h.clone(), step })? {
-            Answer::Statistics(found) => Ok(found),
+            Answer::Statistics(found) => {
+                self.trace.note(h, step);
+                Ok(found)
+            }
             _ => unreachable!("a pass is answered with statistics"),
         }
     }
@@ -286,12 +294,21 @@ where
         Ok(Representation::from(out))
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.trace.origin()
+    }
+
     fn save(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
         let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
         self.each_w(&mut w, self.rank, false, |rows, w| save_rows(w, self.rank, rising(rows), out))
     }
 
     fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
+        self.trace.forget();
         self.fill(rank, |_, _, _| {}).map_err(std::io::Error::other)?;
         let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
         self.each_w(&mut w, rank, true, |rows, w| restore_rows(w, rank, rising(rows), from))
@@ -304,7 +321,7 @@ where
     fn apart(&self) -> Box<dyn Rows + '_> {
         let w = Arc::new(Mutex::new(Store::empty()));
         let (core, view) = (Arc::clone(&self.core), Arc::clone(&self.view));
-        Box::new(Self { core, view, rank: 0, w })
+        Box::new(Self { core, view, rank: 0, w, trace: Trace::default() })
     }
 
     fn only(&self, group: usize) -> Box<dyn Rows + '_> {
@@ -318,6 +335,23 @@ where
 
     fn gathering(&self) -> Option<&dyn Gathering> {
         Some(&*self.core)
+    }
+}
+
+impl<T: Element> Blocks for Held<T>
+where
+    Representation: From<Array2<T>>,
+{
+    fn scale(&self) -> Option<&[f64]> {
+        self.core.scale.as_deref()
+    }
+
+    fn reads(&self) -> usize {
+        self.core.reads.load(Ordering::Relaxed)
+    }
+
+    fn size(&self) -> (usize, usize, usize) {
+        (self.core.rows(), self.core.features, self.core.stored)
     }
 }
 

@@ -5,11 +5,13 @@
 //! The one place where the number type of the data is chosen: behind the door nothing knows it, so
 //! the kernels are compiled once for f32 and once for f64, here.
 
+use super::blocks::Held;
 use super::filled::Filled;
 use super::moments::InMemory;
+use super::origin::{Origin, Trace};
 use super::{
-    Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
-    save_rows,
+    BlockSource, Blocks, FeatureScaling, GroupCodes, Moments, Representation, RowGroup, RowStart,
+    RowStep, Rows, pass, restore_rows, rising, save_rows,
 };
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
@@ -36,6 +38,14 @@ pub trait Element: Number {
     /// The data behind the door.
     #[doc(hidden)]
     fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a>;
+    /// Data in blocks behind the door.
+    #[doc(hidden)]
+    fn hold_blocks(
+        source: Box<dyn BlockSource<Self>>,
+        groups: GroupCodes,
+        scaling: &FeatureScaling,
+        memory: usize,
+    ) -> Result<Box<dyn Blocks>>;
     /// W in this type.
     #[doc(hidden)]
     fn representation(found: Representation) -> Array2<Self>;
@@ -46,6 +56,14 @@ macro_rules! element {
         impl Element for $type {
             fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
                 Box::new(Memory::new(data, units))
+            }
+            fn hold_blocks(
+                source: Box<dyn BlockSource<Self>>,
+                groups: GroupCodes,
+                scaling: &FeatureScaling,
+                memory: usize,
+            ) -> Result<Box<dyn Blocks>> {
+                Ok(Box::new(Held::new(source, groups, scaling, memory)?))
             }
             fn representation(found: Representation) -> Array2<Self> {
                 match found {
@@ -73,6 +91,7 @@ pub struct Memory<'a, T> {
     w: Vec<T>,
     /// X with the unobserved cells filled, where there are any.
     filled: Option<Filled<'a, T>>,
+    trace: Trace,
 }
 
 impl<'a, T: Number> Memory<'a, T> {
@@ -93,7 +112,7 @@ impl<'a, T: Number> Memory<'a, T> {
         };
         let groups = data.groups().iter().map(of_group).collect();
         let filled = data.has_gaps().then(|| Filled::new(&data));
-        Self { data, unit, groups, rank: 0, w: Vec::new(), filled }
+        Self { data, unit, groups, rank: 0, w: Vec::new(), filled, trace: Trace::default() }
     }
 
     /// ‖x_i − w_iH‖² of the rows of a part.
@@ -127,6 +146,7 @@ where
 
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
         self.rank = rank;
+        self.trace = Trace::begin(start);
         let rows = self.data.grouped_rows();
         self.w = match start {
             RowStart::Zero => vec![T::default(); rows.count() * rank],
@@ -147,6 +167,7 @@ where
     }
 
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
+        self.trace.note(h, step);
         Ok(match &mut self.filled {
             None => pass::run(&self.data, h, step, &mut self.w),
             Some(filled) => filled.pass(&self.data, h, step, &mut self.w),
@@ -208,6 +229,14 @@ where
         Ok(Representation::from(out))
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.trace.origin()
+    }
+
     fn save(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
         let rows: Vec<usize> = self.data.grouped_rows().collect();
         save_rows(&self.w, self.rank, rising(&rows), out)
@@ -216,6 +245,7 @@ where
     fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
         let rows: Vec<usize> = self.data.grouped_rows().collect();
         self.rank = rank;
+        self.trace.forget();
         self.w = vec![T::default(); rows.len() * rank];
         restore_rows(&mut self.w, rank, rising(&rows), from)
     }

@@ -263,18 +263,24 @@ pub(crate) fn run<T: Number>(
     let whole = data.overlaps().then(|| data.squared_norm());
     let sums = data.groups.len() + usize::from(whole.is_some());
     let mut total = vec![Statistics::zero(h.rank, h.features); sums];
-    add(data, &prepared, step, w, &mut total);
+    add(data, &prepared, step, w, &mut total, &mut Workers::default());
     finish(data.scale(), data.groups.iter().map(|g| g.squared_norm).chain(whole), &mut total);
     total
 }
 
-/// Updates W and adds to every group's sums, which [`finish`] makes into statistics.
+/// Buffers that serve one block after the other.
+#[derive(Default)]
+pub(super) struct Workers<T>(Vec<Worker<T>>);
+
+/// Updates W and adds to every group's sums, which [`finish`] makes into statistics. The workers are
+/// those of one rank.
 pub(super) fn add<T: Number>(
     data: &GroupedData<'_, T>,
     h: &Prepared<T>,
     step: RowStep,
     w: &mut [T],
     total: &mut [Statistics],
+    Workers(workers): &mut Workers<T>,
 ) {
     let r = h.rank;
     let whole = data.overlaps().then_some(data.groups.len());
@@ -290,16 +296,18 @@ pub(super) fn add<T: Number>(
     let threads = rayon::current_num_threads();
     let shared = threads > 1 && work(data, r) >= WORTH_SHARING;
     let at_once = if shared { wave_size(threads, r, h.features).min(pieces.len()) } else { 1 };
-    let mut workers: Vec<Worker<T>> = (0..at_once).map(|_| Worker::new(r)).collect();
+    while workers.len() < at_once {
+        workers.push(Worker::new(r));
+    }
     for wave in pieces.chunks_mut(at_once) {
         if shared {
-            let each = wave.par_iter_mut().zip(&mut workers);
+            let each = wave.par_iter_mut().zip(&mut *workers);
             each.for_each(|((c, w), worker)| worker.run(data, c, h, step, w));
         } else {
-            let each = wave.iter_mut().zip(&mut workers);
+            let each = wave.iter_mut().zip(&mut *workers);
             each.for_each(|((c, w), worker)| worker.run(data, c, h, step, w));
         }
-        for ((chunk, _), worker) in wave.iter().zip(&workers) {
+        for ((chunk, _), worker) in wave.iter().zip(&*workers) {
             data.for_each_group_of(chunk.part, |l| worker.add_to(&mut total[l], h, shared));
             whole.into_iter().for_each(|l| worker.add_to(&mut total[l], h, shared));
         }

@@ -74,7 +74,7 @@ pub(super) struct Recipe {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Begin {
+pub(crate) enum Begin {
     Zero,
     Random { seed: u64, restart: u64 },
 }
@@ -96,22 +96,46 @@ impl Begin {
 /// The share of exact rows in what stands for rows of multiplicative updates.
 const NEARLY: f64 = 0.99;
 
+/// What a step makes of the way that W has come.
+pub(super) enum Trail {
+    /// W stays.
+    Stays,
+    /// A step more.
+    Goes,
+    /// Nothing else counts any more than this step, and the start where it says so.
+    Becomes { step: RowStep, from_start: bool },
+}
+
+impl Trail {
+    pub fn of(step: RowStep) -> Self {
+        match step.parts() {
+            None => Self::Stays,
+            Some((Update::Nnls, share)) if share < 1.0 => Self::Goes,
+            Some((Update::Mu, _)) => {
+                let step = RowStep::Toward { update: Update::Nnls, share: NEARLY };
+                Self::Becomes { step, from_start: true }
+            }
+            Some((Update::Nnls | Update::Hals, _)) => {
+                Self::Becomes { step: RowStep::EXACT, from_start: false }
+            }
+        }
+    }
+}
+
 impl Recipe {
     /// What it takes to have W after a step; whether the step changes W.
     pub fn note(&mut self, h: &Dictionary, step: RowStep) -> bool {
-        match step.parts() {
-            None => return false,
-            Some((Update::Nnls, share)) if share < 1.0 => {
+        match Trail::of(step) {
+            Trail::Stays => return false,
+            Trail::Goes => {
                 self.steps.push(step);
                 self.seen.extend(&h.values);
             }
-            Some((Update::Mu, _)) => {
-                self.steps = vec![RowStep::Toward { update: Update::Nnls, share: NEARLY }];
-                self.seen.clone_from(&h.values);
-            }
-            Some((Update::Nnls | Update::Hals, _)) => {
-                self.begin = Begin::Zero;
-                self.steps = vec![RowStep::EXACT];
+            Trail::Becomes { step, from_start } => {
+                if !from_start {
+                    self.begin = Begin::Zero;
+                }
+                self.steps = vec![step];
                 self.seen.clone_from(&h.values);
             }
         }

@@ -8,6 +8,7 @@ mod moments;
 mod tests;
 
 use super::moments::Moments;
+use super::origin::{Origin, Trace};
 use super::request::{Ask, Begin, Head, Recipe, Request};
 use super::{FeatureScaling, Representation, RowGroup, RowStart, RowStep, Rows};
 use crate::data::{SMALLEST_SQUARED_NORM, check_scale, feature_scale, own_unit, usual_unit};
@@ -63,6 +64,7 @@ pub struct Spread<'a> {
     run: u64,
     version: u64,
     recipe: Arc<Recipe>,
+    trace: Trace,
 }
 
 impl<'a> Spread<'a> {
@@ -144,7 +146,8 @@ impl<'a> Spread<'a> {
         }
         let (begin, steps, seen) = (Begin::Zero, Vec::new(), Vec::new());
         let recipe = Arc::new(Recipe { only, scale, rank: 0, begin, steps, seen });
-        Self { shares, about, groups, unit, run, version: 0, recipe }
+        let trace = Trace::default();
+        Self { shares, about, groups, unit, run, version: 0, recipe, trace }
     }
 
     /// Factors of the features in the user's units, where they are scaled.
@@ -228,6 +231,7 @@ impl Rows for Spread<'_> {
     /// Says how; the first question tells the shares.
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
         let begin = Begin::of(start)?;
+        self.trace = Trace::begin(start);
         // Another W: another run.
         self.end();
         self.run = self.about.runs.fetch_add(1, Ordering::Relaxed);
@@ -243,6 +247,7 @@ impl Rows for Spread<'_> {
         let (r, n) = (h.rank, h.features);
         let size = self.groups.len() * (r * r + n * r);
         let found = self.ask(Ask::Pass { step }, h.values.clone(), size)?;
+        self.trace.note(h, step);
         if self.recipe().note(h, step) {
             self.version += 1;
         }
@@ -264,6 +269,11 @@ impl Rows for Spread<'_> {
 
     fn representation(&self) -> Result<Representation> {
         Err(stays("the representation"))
+    }
+
+    /// The shares keep W; a checkpoint has what makes it anew.
+    fn origin(&self) -> Option<&Origin> {
+        self.trace.origin()
     }
 
     fn moments(&self) -> Box<dyn Moments + '_> {

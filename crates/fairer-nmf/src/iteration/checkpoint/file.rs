@@ -1,5 +1,6 @@
 //! The files of a checkpoint: one line of JSON, and after it, of a run, its dictionaries (n×r) and W as
-//! 64-bit numbers.
+//! 64-bit numbers. Who does not have W at hand leaves it out: the last dictionary is the one that it
+//! is made anew from.
 
 use super::Fingerprint;
 use crate::bound::BoundReport;
@@ -7,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::iteration::dictionary_step::Memory;
 use crate::iteration::iterate::Momentum;
 use crate::iteration::run::Run;
-use crate::rows::Rows;
+use crate::rows::{Begin, Origin, RowStep, Rows};
 use crate::stopping::{Measured, Status};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Version of the format; another is refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is known of the whole fit.
 #[derive(Serialize, Deserialize)]
@@ -39,6 +40,10 @@ pub(super) struct RunHead {
     rank: usize,
     pub going: Option<Going>,
     pub ended: Option<Ended>,
+    /// How W is made from the last dictionary.
+    origin: Option<(Begin, RowStep)>,
+    /// Whether W is there.
+    rows: bool,
 }
 
 /// Where a loop stands, but for its matrices.
@@ -107,7 +112,7 @@ impl Head {
 
 impl RunHead {
     pub fn new(id: u64, rank: usize, going: Option<Going>, ended: Option<Ended>) -> Self {
-        Self { version: VERSION, id, rank, going, ended }
+        Self { version: VERSION, id, rank, going, ended, origin: None, rows: false }
     }
 }
 
@@ -146,26 +151,47 @@ impl RunFile {
         Ok(Dictionary { rank, features, values })
     }
 
-    /// W, which comes last, into the rows.
-    pub fn restore(mut self, rows: &mut dyn Rows) -> Result<()> {
-        let done = rows.restore(self.head.rank, &mut self.rest);
-        done.map_err(|e| unusable(&self.path, &format!("its rows: {e}")))
+    /// W, which comes last, into the rows, or what makes it anew. False, and the rows stay as they
+    /// are, where the file has neither for them.
+    pub fn restore(mut self, rows: &mut dyn Rows) -> Result<bool> {
+        let dictionary = match self.head.origin {
+            Some(_) => Some(self.dictionary(rows.features())?),
+            None => None,
+        };
+        if self.head.rows && rows.keeps_rows() {
+            let done = rows.restore(self.head.rank, &mut self.rest);
+            done.map_err(|e| unusable(&self.path, &format!("its rows: {e}")))?;
+            return Ok(true);
+        }
+        let (Some((begin, step)), Some(dictionary)) = (self.head.origin, dictionary) else {
+            return Ok(false);
+        };
+        Origin { begin, step, dictionary }.make(rows)?;
+        Ok(true)
     }
 }
 
-pub(super) fn save_run<'a>(
+/// Saves a run. In a soft beginning, and without W at hand, nothing is saved: so short a run begins anew.
+pub(super) fn save_run(
     path: &Path,
-    head: &RunHead,
-    dictionaries: impl Iterator<Item = &'a Dictionary>,
+    mut head: RunHead,
+    dictionaries: &[&Dictionary],
     rows: &dyn Rows,
 ) -> Result<()> {
+    let origin = rows.origin();
+    head.origin = origin.map(|origin| (origin.begin, origin.step));
+    head.rows = rows.keeps_rows();
+    if !head.rows && origin.is_none() {
+        return Ok(());
+    }
     whole(path, |out| {
-        serde_json::to_writer(&mut *out, head)?;
+        serde_json::to_writer(&mut *out, &head)?;
         out.write_all(b"\n")?;
-        for value in dictionaries.flat_map(|h| &h.values) {
+        let made_from = origin.map(|origin| &origin.dictionary.values);
+        for value in dictionaries.iter().map(|h| &h.values).chain(made_from).flatten() {
             out.write_all(&value.to_le_bytes())?;
         }
-        rows.save(out)
+        if head.rows { rows.save(out) } else { Ok(()) }
     })
 }
 

@@ -35,10 +35,18 @@ impl GroupCodes {
             });
         }
         let mut names: Vec<(String, u32)> = known.into_iter().collect();
-        names.sort_unstable_by(|(a, _), (b, _)| by_number_or_name(a, b));
-        let mut place = vec![0; names.len()];
-        names.iter().enumerate().for_each(|(now, (_, then))| place[*then as usize] = now as u32);
+        names.sort_unstable_by_key(|(_, code)| *code);
+        Self::from_numbers(names.into_iter().map(|(name, _)| name).collect(), codes)
+    }
+
+    /// Takes different names in any order, and the number of every row's among them.
+    #[must_use]
+    pub fn from_numbers(names: Vec<String>, mut codes: Vec<u32>) -> Self {
+        let mut sorted: Vec<(String, usize)> = names.into_iter().zip(0..).collect();
+        sorted.sort_unstable_by(|(a, _), (b, _)| by_number_or_name(a, b));
+        let mut place = vec![0; sorted.len()];
+        sorted.iter().enumerate().for_each(|(now, (_, then))| place[*then] = now as u32);
         codes.iter_mut().for_each(|code| *code = place[*code as usize]);
-        Self { names: names.into_iter().map(|(name, _)| name).collect(), codes }
+        Self { names: sorted.into_iter().map(|(name, _)| name).collect(), codes }
     }
 }

@@ -1,6 +1,6 @@
 //! What the bound asks of blocks: one read for the Gram matrices of all groups, which are kept.
 
-use super::Blocks;
+use super::Held;
 use super::serve::{Answer, What};
 use crate::rows::moments::Kept;
 use crate::rows::{Element, Moments, Products};
@@ -8,12 +8,12 @@ use crate::{Error, Result};
 
 /// The moments of blocks.
 pub(super) struct BlockMoments<'a, T: Element> {
-    rows: &'a Blocks<T>,
+    rows: &'a Held<T>,
     kept: Option<Kept>,
 }
 
 impl<'a, T: Element> BlockMoments<'a, T> {
-    pub fn new(rows: &'a Blocks<T>) -> Self {
+    pub fn new(rows: &'a Held<T>) -> Self {
         Self { rows, kept: None }
     }
 

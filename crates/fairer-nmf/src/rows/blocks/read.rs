@@ -87,10 +87,11 @@ impl<T: Number> Core<T> {
     fn read_block(&self, block: usize, buffer: &mut Block<T>) -> Result<()> {
         self.source.read(block, buffer)?;
         let (first, next) = (self.firsts[block], self.firsts[block + 1]);
-        let checked = buffer.check(first, next - first, self.features);
+        let known = self.stored > 0;
+        let checked = buffer.check(first, next - first, self.features, known);
         // What was good when it was first read has changed since.
         match checked {
-            Err(Error::BadEntry { row, column, value }) if self.stored > 0 => {
+            Err(Error::BadEntry { row, column, value }) if known => {
                 let place = self.source.describe(row, column);
                 let reason = format!(
                     "{place} became {value} during the fit: the data must not change until it ends"

@@ -6,7 +6,7 @@ use crate::data::{Group, GroupedData};
 use crate::dictionary::Dictionary;
 use crate::kernel::tiles::Tiles;
 use crate::rows::moments::InMemory;
-use crate::rows::pass::{self, Prepared};
+use crate::rows::pass::{self, Prepared, Workers};
 use crate::rows::{Element, RowStep};
 use crate::statistics::Statistics;
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ struct Work<T> {
 }
 
 enum Sums<T> {
-    Pass { prepared: Prepared<T>, total: Vec<Statistics> },
+    Pass { prepared: Prepared<T>, total: Vec<Statistics>, workers: Workers<T> },
     Errors(Vec<Vec<f64>>),
     Grams(Vec<Tiles>),
 }
@@ -74,6 +74,7 @@ impl<T: Element> Work<T> {
             What::Pass { h, .. } => Sums::Pass {
                 prepared: Prepared::new(h, ask.view.scale.as_deref(), core.sparse),
                 total: vec![Statistics::zero(h.rank, h.features); groups],
+                workers: Workers::default(),
             },
             What::Errors { .. } => Sums::Errors(vec![Vec::new(); groups]),
             What::Grams => Sums::Grams(vec![Tiles::zero(core.features); groups]),
@@ -107,9 +108,9 @@ impl<T: Element> Work<T> {
         let range = here.start * r..here.end * r;
         let mut w = self.ask.w.lock().unwrap_or_else(PoisonError::into_inner);
         match (&mut self.sums, &self.ask.what) {
-            (Sums::Pass { prepared, total }, What::Pass { step, .. }) => {
+            (Sums::Pass { prepared, total, workers }, What::Pass { step, .. }) => {
                 let write = *step != RowStep::Keep;
-                w.with(range, write, |w| pass::add(&data, prepared, *step, w, total))
+                w.with(range, write, |w| pass::add(&data, prepared, *step, w, total, workers))
             }
             (Sums::Errors(found), What::Errors { h, group }) => w.with(range, false, |w| {
                 let mut rest = &*w;

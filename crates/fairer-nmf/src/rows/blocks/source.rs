@@ -11,6 +11,11 @@ pub trait BlockSource<T>: Send + Sync {
     fn features(&self) -> usize;
     /// The number of rows of every block, in the order of the rows; none is empty.
     fn block_rows(&self) -> &[usize];
+    /// Bytes of the largest block, which the budget of a fit has to hold.
+    fn block_bytes(&self) -> usize {
+        let largest = self.block_rows().iter().max().copied().unwrap_or_default();
+        largest * self.features() * size_of::<T>()
+    }
     /// Reads a block into a buffer that may hold another one.
     ///
     /// # Errors
@@ -28,6 +33,9 @@ impl<T, S: BlockSource<T>> BlockSource<T> for std::sync::Arc<S> {
     }
     fn block_rows(&self) -> &[usize] {
         (**self).block_rows()
+    }
+    fn block_bytes(&self) -> usize {
+        (**self).block_bytes()
     }
     fn read(&self, block: usize, into: &mut Block<T>) -> Result<()> {
         (**self).read(block, into)
@@ -70,14 +78,33 @@ impl<T: Number> Block<T> {
         Matrix::Dense(view.expect("`check` has counted the entries"))
     }
 
-    /// Whether this is a block of so many rows with entries that are finite and not negative.
-    pub(super) fn check(&self, first_row: usize, rows: usize, features: usize) -> Result<()> {
+    /// Whether this is a block of so many rows with entries that are finite and not negative. That no
+    /// column comes twice in a row is not looked for again where it is `known`.
+    pub(super) fn check(
+        &self,
+        first_row: usize,
+        rows: usize,
+        features: usize,
+        known: bool,
+    ) -> Result<()> {
         let found = if self.is_sparse() { self.starts.len() - 1 } else { rows };
         if found != rows || (!self.is_sparse() && self.values.len() != rows * features) {
             let reason = format!("the rows from {first_row} on are not the {rows} expected");
             return Err(Error::Rows { reason });
         }
-        if self.is_sparse() {
+        if self.is_sparse() && known {
+            let rising = self.starts.windows(2).all(|pair| pair[0] <= pair[1]);
+            let within = |all: bool, c: &i32| all & ((*c as usize) < features);
+            let ends =
+                self.starts.first() == Some(&0) && self.starts.last() == Some(&self.values.len());
+            let alike = self.columns.len() == self.values.len();
+            if !(rising && ends && alike && self.columns.iter().fold(true, within)) {
+                let reason = format!(
+                    "the rows from {first_row} on are not what they were: the data must not change until the fit ends"
+                );
+                return Err(Error::Rows { reason });
+            }
+        } else if self.is_sparse() {
             Csr::new(features, &self.starts, Indices::I32(&self.columns), &self.values)?;
         }
         let good = |v: &T| (0.0..=f64::MAX).contains(&v.to_f64());

@@ -41,8 +41,7 @@ pub(super) fn survey<T: Element>(
     if groups.codes.len() != rows {
         return Err(Error::LabelCount { labels: groups.codes.len(), rows });
     }
-    let largest = source.block_rows().iter().max().copied().unwrap_or_default();
-    let blocks = IN_FLIGHT * largest * features * size_of::<T>();
+    let blocks = IN_FLIGHT * source.block_bytes();
     let mut core = Core {
         source,
         groups,

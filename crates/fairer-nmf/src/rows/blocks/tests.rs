@@ -83,8 +83,8 @@ fn blocks<T: Element>(
     labels: &[String],
     scaling: &FeatureScaling,
     memory: usize,
-) -> Result<Blocks<T>> {
-    Blocks::new(cut, GroupCodes::from_labels(labels), scaling, memory)
+) -> Result<Held<T>> {
+    Held::new(Box::new(cut), GroupCodes::from_labels(labels), scaling, memory)
 }
 
 fn distance<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Item = &'a f64>) -> f64 {
@@ -247,9 +247,11 @@ fn groups_are_sorted_as_in_memory() {
 fn sparse_blocks_are_seen_as_they_are() {
     let block =
         Block { values: vec![2.0, 1.0, 3.0], starts: vec![0, 1, 3], columns: vec![1, 0, 2] };
-    block.check(0, 2, 3).unwrap();
+    [false, true].iter().for_each(|known| block.check(0, 2, 3, *known).unwrap());
     let Matrix::Sparse(found) = block.matrix(2, 3) else { unreachable!() };
     let same = Csr::new(3, &[0usize, 1, 3], Indices::I32(&[1, 0, 2]), &[2.0, 1.0, 3.0]).unwrap();
     assert_eq!((found.rows(), found.stored()), (same.rows(), same.stored()));
-    assert!(block.check(0, 3, 3).is_err() && block.check(0, 2, 2).is_err());
+    for known in [false, true] {
+        assert!(block.check(0, 3, 3, known).is_err() && block.check(0, 2, 2, known).is_err());
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::audit::{Evaluation, evaluate, evaluate_spread};
-use crate::fit::fit_rows;
+use crate::fit::{Checkpoint, fit_kept, fit_rows, fit_rows_kept};
 use crate::rows::Share;
 use crate::{
     Baseline, Csr, GroupedData, Indices, Init, Matrix, Method, Model, Parameters, Stopping, Update,
@@ -265,4 +265,65 @@ fn refusals_are_those_of_memory() {
     let here = Here::cut(&x, &[0; 3], &[]);
     let rows = Spread::new(&here, vec!["all".to_owned()], 2, false, given()).unwrap();
     assert!(rows.representation().unwrap_err().to_string().contains("transform"));
+}
+
+/// A checkpoint that shares or memory began is gone on from by either; with shares it has no W.
+#[test]
+fn a_checkpoint_goes_on_with_any_holder() {
+    let (x, labels) = synthetic::first(4);
+    let codes = codes(&labels);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    // The first iterations are soft, and a run of shares that stops there begins anew.
+    for (method, stop) in [(Method::am(), 8), (Method::am(), 20), (Method::mu(), 20)] {
+        let p = fixed(method, Init::Random);
+        let own = fit(&data, &p, &silent).unwrap().model;
+        let run = |spread: bool, stop: usize, resume: bool| {
+            let every = std::time::Duration::ZERO;
+            let kept = Checkpoint { path: path.clone(), every, resume };
+            let told = AtomicU64::new(0);
+            let observer = |_: &crate::Progress<'_>| match told.fetch_add(1, Ordering::Relaxed)
+                < stop as u64
+            {
+                true => std::ops::ControlFlow::Continue(()),
+                false => std::ops::ControlFlow::Break(()),
+            };
+            let here = Here::cut(&x, &codes, &[100, 600]);
+            match spread {
+                false => fit_kept(&data, &p, Some(&kept), &observer).unwrap().model,
+                true => {
+                    let scale = FeatureScaling::AsTheyAre;
+                    let rows = Spread::new(&here, names(), x.ncols(), false, scale).unwrap();
+                    fit_rows_kept(&rows, &p, Some(&kept), &observer).unwrap().model
+                }
+            }
+        };
+        for (first, second) in [(true, true), (true, false), (false, true)] {
+            let begun = run(first, stop, false);
+            assert_eq!(begun.status, crate::Status::Stopped);
+            let of_run = std::fs::metadata(folder.path().join("state.restart-0"));
+            match (first, stop) {
+                (true, 8) => assert!(of_run.is_err(), "a soft beginning is not kept"),
+                // Head and dictionaries, and no row.
+                (true, _) => assert!(of_run.unwrap().len() < 8 * 3 * x.nrows() as u64),
+                (false, _) => assert!(of_run.unwrap().len() > 8 * 3 * x.nrows() as u64),
+            }
+            let model = run(second, usize::MAX, true);
+            let what = format!("{method:?}, stopped after {stop}, {first} then {second}");
+            match method {
+                Method::Am { .. } => {
+                    let far = distance(&own, &model);
+                    assert!(
+                        far < 1e-8 && own.history.len() == model.history.len(),
+                        "{what}: {far:e}"
+                    );
+                }
+                _ => {
+                    let far = (own.worst_loss() - model.worst_loss()).abs();
+                    assert!(far < 1e-2, "{what}: {far:e}");
+                }
+            }
+        }
+    }
 }
