@@ -3,6 +3,6 @@
 #[path = "../src/cases.rs"]
 mod cases;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: cases::on_one_thread(), |data: &[u8]| {
     cases::run("documents", data);
 });

@@ -4,16 +4,44 @@
 //! The targets of `cargo fuzz` and the replay of the corpus (`fairer-nmf-bench/tests/corpus.rs`)
 //! share this file.
 
+mod arrays;
+mod beside;
+mod choices;
+mod sheets;
+
+use arrays::{npy_bytes, npz_bytes};
+#[allow(unused_imports)] // For the replay.
+pub use beside::tidy_up;
+use choices::Bytes;
 use fairer_nmf_io::{
-    Dataset, DenseView, DocumentFrequency, Format, InputError, InputLimit, Loaded, Matrix, Missing,
-    Precision, ReadOptions, Scaling, StopWords, TextOptions, kept_recipe, read_bytes,
-    read_documents,
+    Dataset, DenseView, DocumentFrequency, Format, InputError, Loaded, Matrix, Precision, Scaling,
+    StopWords, TextOptions, kept_recipe, read_bytes, read_documents,
 };
 
 /// Every target.
 #[allow(dead_code)] // The replay goes through all of them; a target knows only itself.
-pub const TARGETS: [&str; 8] =
-    ["npy", "npz", "table", "jsonl", "mtx", "model", "packed", "documents"];
+pub const TARGETS: [&str; 12] = [
+    "npy",
+    "npz",
+    "table",
+    "jsonl",
+    "mtx",
+    "model",
+    "packed",
+    "documents",
+    "excel",
+    "labels",
+    "shards",
+    "checkpoint",
+];
+
+/// Everything on the thread that asks: inputs are too small to be worth waking another one, and a found
+/// input is one run.
+#[allow(dead_code)] // The replay has the threads that it has.
+pub fn on_one_thread() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    pool.build_global().expect("the first pool of the process");
+}
 
 /// Reads what the bytes make, and checks what comes out. Returns whether it was a valid input.
 pub fn run(target: &str, data: &[u8]) -> bool {
@@ -27,85 +55,11 @@ pub fn run(target: &str, data: &[u8]) -> bool {
         "model" => model(&mut bytes),
         "packed" => packed(&mut bytes),
         "documents" => documents(&mut bytes),
+        "excel" => sheets::excel(&mut bytes),
+        "labels" => beside::labels(&mut bytes),
+        "shards" => beside::shards(&mut bytes),
+        "checkpoint" => beside::checkpoint(&mut bytes),
         other => panic!("no target {other}"),
-    }
-}
-
-/// Choices, taken from the front of the fuzzer's bytes; zeros when they are used up.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        *first
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        usize::from(self.byte()) % count
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-
-    /// True for one byte in `odds`.
-    fn rarely(&mut self, odds: u8) -> bool {
-        self.byte() % odds == odds - 1
-    }
-
-    fn some(&mut self, most: usize) -> &'a [u8] {
-        let count = self.below(most + 1).min(self.0.len());
-        let (now, rest) = self.0.split_at(count);
-        self.0 = rest;
-        now
-    }
-
-    fn number(&mut self) -> String {
-        let digits = self.byte();
-        match self.below(12) {
-            0 => "0".into(),
-            1 => format!("{digits}e{}", self.byte() as i8),
-            2 => format!("-{digits}"),
-            3 => format!("0.{digits}"),
-            4 => self.pick(&["inf", "NaN", "1e999", "5e-324", "0x1", "1,5", "+1", "."]).into(),
-            5 => format!(" {digits} "),
-            _ => digits.to_string(),
-        }
-    }
-
-    fn word(&mut self) -> String {
-        match self.below(8) {
-            0 => String::new(),
-            1 => String::from_utf8_lossy(self.some(12)).into_owned(),
-            2 => self
-                .pick(&["?", "NA", "a b", "é", "\"", "x,y", "\n", "-", "|", "=", "\u{feff}"])
-                .into(),
-            _ => self.pick(&["a", "b", "c", "d", "ab", "sex", "age", "word"]).into(),
-        }
-    }
-
-    /// Changes a byte here and there, or cuts the end off: one input in eight.
-    fn slip(&mut self, content: &mut Vec<u8>) {
-        if !self.rarely(8) || content.is_empty() {
-            return;
-        }
-        for _ in 0..self.below(4) {
-            let at = (usize::from(self.byte()) << 8 | usize::from(self.byte())) % content.len();
-            content[at] = self.byte();
-        }
-        if self.rarely(3) {
-            content.truncate(usize::from(self.byte()) % content.len());
-        }
-    }
-
-    fn options(&mut self) -> ReadOptions {
-        ReadOptions {
-            missing: if self.rarely(3) { Missing::DropRows } else { Missing::Error },
-            precision: self.pick(&[Precision::Stored, Precision::F32, Precision::F64]),
-            limit: InputLimit::bytes(1 << 22),
-            ..ReadOptions::default()
-        }
     }
 }
 
@@ -143,70 +97,6 @@ fn check(read: Result<Dataset, InputError>) -> bool {
     true
 }
 
-fn npy_bytes(bytes: &mut Bytes<'_>) -> Vec<u8> {
-    let kinds = [
-        "<f8",
-        "<f4",
-        ">f8",
-        ">f4",
-        "<i8",
-        "<i4",
-        "<i2",
-        "|i1",
-        "|u1",
-        "<u8",
-        "|b1",
-        "<U2",
-        ">U1",
-        "|S3",
-        "<U0",
-        "|S0",
-        "|O",
-        "<f2",
-        "<c16",
-        "<U99999999999999999999",
-    ];
-    let kind = bytes.pick(&kinds);
-    let dimensions: Vec<usize> = match bytes.below(8) {
-        0 => (0..bytes.below(4)).map(|_| 1 << bytes.below(63)).collect(),
-        1 => vec![bytes.below(9)],
-        _ => vec![bytes.below(6), bytes.below(6)],
-    };
-    let shape: Vec<String> = dimensions.iter().map(ToString::to_string).collect();
-    let comma = if shape.len() == 1 { "," } else { "" };
-    let order = bytes.pick(&["True", "False"]);
-    let header = format!(
-        "{{'descr': '{kind}', 'fortran_order': {order}, 'shape': ({}{comma}), }}\n",
-        shape.join(", ")
-    );
-    let mut content = b"\x93NUMPY".to_vec();
-    match bytes.below(4) {
-        0 => {
-            content.extend([2, 0]);
-            content.extend((header.len() as u32).to_le_bytes());
-        }
-        _ => {
-            content.extend([1, 0]);
-            content.extend((header.len() as u16).to_le_bytes());
-        }
-    }
-    content.extend(header.as_bytes());
-    // As many bytes as the shape asks for, where that is not absurd.
-    let width = kind.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8_usize);
-    let width = if kind.contains('U') { width.saturating_mul(4) } else { width };
-    let wanted = dimensions.iter().fold(width, |size, &n| size.saturating_mul(n)).min(600);
-    let given = bytes.some(255);
-    let short = bytes.rarely(9);
-    content.extend(
-        given
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(0))
-            .take(wanted - usize::from(short && wanted > 0)),
-    );
-    content
-}
-
 fn npy(bytes: &mut Bytes<'_>) -> bool {
     let options = bytes.options();
     let mut content = npy_bytes(bytes);
@@ -216,63 +106,9 @@ fn npy(bytes: &mut Bytes<'_>) -> bool {
 
 fn npz(bytes: &mut Bytes<'_>) -> bool {
     let options = bytes.options();
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let mut add = |name: &str, content: &[u8], packed: bool| {
-        use zip::CompressionMethod::{Deflated, Stored};
-        let method = if packed { Deflated } else { Stored };
-        let options = zip::write::SimpleFileOptions::default().compression_method(method);
-        // A name that is there already is not added again.
-        if writer.start_file(format!("{name}.npy"), options).is_ok() {
-            let _ = std::io::Write::write_all(&mut writer, content);
-        }
-    };
-    if bytes.rarely(3) {
-        for _ in 0..bytes.below(4) {
-            let name = bytes.pick(&["X", "arr_0", "y", "data", "shape", "format", "indices"]);
-            let content = npy_bytes(bytes);
-            add(name, &content, bytes.rarely(2));
-        }
-    } else {
-        let (rows, columns) = (bytes.below(5), bytes.below(5));
-        let by_row = bytes.rarely(2);
-        let (lines, across) = if by_row { (rows, columns) } else { (columns, rows) };
-        let mut starts = vec![0_i64];
-        let mut indices = Vec::new();
-        for _ in 0..lines {
-            indices.extend((0..bytes.below(4)).map(|_| bytes.below(across.max(1)) as i64));
-            starts.push(indices.len() as i64);
-        }
-        if bytes.rarely(9) {
-            starts.push(i64::from(bytes.byte()) << bytes.below(56));
-        }
-        let mut shape = vec![rows as i64, columns as i64];
-        if bytes.rarely(6) {
-            shape[bytes.below(2)] = (1_i64 << bytes.below(63)) - 1;
-        }
-        let values: Vec<f64> = indices.iter().map(|_| f64::from(bytes.byte()) - 2.0).collect();
-        let integers = |values: &[i64]| array("<i8", values.iter().map(|v| v.to_le_bytes()));
-        let packed = bytes.rarely(2);
-        add("indptr", &integers(&starts), packed);
-        add("indices", &integers(&indices), packed);
-        add("shape", &integers(&shape), packed);
-        add("data", &array("<f8", values.iter().map(|v| v.to_le_bytes())), packed);
-        let format: &[u8; 3] = if by_row { b"csr" } else { b"csc" };
-        add("format", &array("|S3", std::iter::once(*format)), packed);
-    }
-    let mut content = writer.finish().expect("in memory").into_inner();
+    let mut content = npz_bytes(bytes);
     bytes.slip(&mut content);
     check(read_bytes("x.npz", &content, Format::Npz, &options))
-}
-
-/// A one-dimensional `.npy`.
-fn array<const N: usize>(kind: &str, items: impl ExactSizeIterator<Item = [u8; N]>) -> Vec<u8> {
-    let count = items.len();
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({count},), }}\n");
-    let mut content = b"\x93NUMPY\x01\x00".to_vec();
-    content.extend((header.len() as u16).to_le_bytes());
-    content.extend(header.as_bytes());
-    content.extend(items.flatten());
-    content
 }
 
 /// A table as text, with what its plain numbers must come back as.

@@ -21,5 +21,6 @@ fn inputs_that_were_kept_are_read_or_refused_in_words() {
             }
         }
     }
+    cases::tidy_up();
     assert!(inputs > 0, "no inputs in {}", folder.display());
 }
