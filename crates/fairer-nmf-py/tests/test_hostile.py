@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 from conftest import low_rank
+from scipy import sparse
 
 from fairer_nmf import FairerNMF
 
@@ -46,6 +47,64 @@ def test_damaged_models_are_refused_in_a_short_sentence(tmp_path):
             assert len(str(error)) < 1000 + len(str(path))
             refused += 1
     assert refused > 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the system, /proc")
+def test_hostile_files_through_the_program_that_pip_installs(tmp_path):
+    script = os.path.join(os.path.dirname(__file__), "hostile_files.py")
+    done = subprocess.run(
+        [sys.executable, script, tmp_path], capture_output=True, text=True, timeout=300, check=True
+    )
+    ends = [line.split() for line in done.stdout.splitlines()]
+    assert len(ends) == 11
+    for name, code, length in ends:
+        assert code == ("1" if name == "work.csv" else "2"), (name, code)
+        assert 10 < int(length) < 1024, (name, length)
+    left = [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+    assert left == []
+
+
+def hostile_arrays():
+    """Data that nobody can factorise, by what they are: what is given, and what is raised."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((4, 3)))
+
+    def csr(data, indices, indptr, shape):
+        made = sparse.csr_array(shape, dtype=np.float64)
+        made.data, made.indices, made.indptr = (np.array(part) for part in (data, indices, indptr))
+        return made
+
+    yield "more rows than memory", np.broadcast_to(np.ones(3), (2**44, 3)), MemoryError
+    yield "more columns than memory", np.broadcast_to(np.ones((3, 1)), (3, 2**44)), MemoryError
+    yield "objects", np.array([["a", None], [1, 2]], dtype=object), (TypeError, ValueError)
+    yield "complex", np.ones((3, 3)) * 1j, ValueError
+    yield "a structure", np.zeros(3, dtype=[("a", "f8"), ("b", "f8")]), (TypeError, ValueError)
+    yield "three dimensions", np.ones((2, 2, 2)), ValueError
+    yield "no rows", np.ones((0, 3)), ValueError
+    yield "texts without letters", np.zeros((3, 3), dtype="<U0"), ValueError
+    for wrong in (np.nan, np.inf, -1.0, -5e-324):
+        broken = np.ones((4, 3))
+        broken[2, 1] = wrong
+        yield f"an entry of {wrong}", broken, ValueError
+        yield f"a stored entry of {wrong}", sparse.csr_array(broken), ValueError
+    yield "a column that is not there", csr(X.data, X.indices + 1, X.indptr, X.shape), ValueError
+    yield "a negative column", csr(X.data, X.indices - 1, X.indptr, X.shape), ValueError
+    yield "starts that fall", csr(X.data, X.indices, [0, 9, 3, 6, 12], X.shape), ValueError
+    yield "starts beyond the end", csr(X.data, X.indices, [0, 3, 6, 9, 2**31 - 1], X.shape), ValueError
+    yield "negative starts", csr(X.data, X.indices, [0, -3, 6, 9, 12], X.shape), ValueError
+    yield "too few values", csr(X.data[:5], X.indices, X.indptr, X.shape), ValueError
+
+
+@pytest.mark.parametrize(("X", "error"), [pytest.param(x, e, id=n) for n, x, e in hostile_arrays()])
+def test_hostile_arrays_are_an_exception(X, error):
+    with pytest.raises(error) as caught:
+        FairerNMF(2, random_state=0).fit(X)
+    assert 10 < len(str(caught.value)) < 1024
+
+
+def test_too_many_topics_for_the_memory_are_an_exception():
+    with pytest.raises(MemoryError, match="n_components=2000000000 takes at least"):
+        FairerNMF(2_000_000_000, allow_small_groups=True).fit(np.ones((5, 4)))
 
 
 def test_messages_are_bounded():
@@ -95,3 +154,24 @@ def test_an_interrupt_at_any_time_leaves_a_working_process():
             interrupted += 1
     assert interrupted > 0
     np.testing.assert_array_equal(model.fit(X, sensitive_features=groups).components_, expected)
+
+
+def test_an_interrupt_while_other_threads_fit_reaches_the_main_one_alone():
+    X = low_rank(200, 20, 5, noise=0.5)
+    groups = np.arange(200) % 2
+    expected = FairerNMF(4, random_state=0).fit(X, sensitive_features=groups).components_
+    found = [None] * 3
+
+    def work(i):
+        for _ in range(3):
+            found[i] = FairerNMF(4, random_state=0).fit(X, sensitive_features=groups).components_
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+    [worker.start() for worker in workers]
+    endless = FairerNMF(4, method="mu", max_iter=10**9, tol=0.0, random_state=0)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(X, sensitive_features=groups)
+    [worker.join(60) for worker in workers]
+    for components in found:
+        np.testing.assert_array_equal(components, expected)

@@ -75,6 +75,14 @@ def native(X: Any) -> Any:
     if not sparse.issparse(X):
         whole = all(step % X.itemsize == 0 for step in X.strides)
         return X if X.flags.aligned and whole else X.copy()
+    # SciPy itself reads beyond the end of a matrix whose starts do not fit.
+    starts, stored = X.indptr, min(len(X.indices), len(X.data))
+    rising = len(starts) == X.shape[0] + 1 and starts[0] == 0 and not (np.diff(starts) < 0).any()
+    if not rising or starts[-1] > stored:
+        raise ValueError(
+            f"X is a broken sparse matrix: its indptr must rise from 0 to at most {stored}, with one more "
+            "entry than there are rows; make it anew with scipy.sparse.csr_array((data, indices, indptr))"
+        )
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -131,6 +139,22 @@ def number(name: str, value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, found {value!r}")
     return float(value)
+
+
+def room(X: Any, groups: Groups | None, rank: int) -> None:
+    """Ask for the memory of a fit's numbers and give it back, so that too little is an exception.
+
+    The library, in the middle of its work, could only end the process.
+    """
+    (rows, features), sums = X.shape, 1 + (1 if groups is None else len(groups.names))
+    numbers = rank * (rows + sums * (features + rank))
+    try:
+        np.empty(numbers, dtype=np.float64)
+    except (MemoryError, ValueError):
+        raise MemoryError(
+            f"a fit of {rows} rows and {features} features with n_components={rank} takes at least "
+            f"{numbers / 2**27:.1f} GiB more than X, which is not there: use fewer rows, features or topics"
+        ) from None
 
 
 def scaled(normalize: str | None) -> bool:

@@ -457,6 +457,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if isinstance(self.n_components, str):
             weighted = _data.weighted(groups, sample_weight, index, X.shape[0])
             self._choose_rank(X, weighted, settings)
+        _data.room(X, groups, settings["rank"])
         with listener(self.verbose, settings["max_iterations"]) as progress, in_names_of(names):
             model, representation = _core.fit(
                 X,
