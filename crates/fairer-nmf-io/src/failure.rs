@@ -59,3 +59,18 @@ impl From<fairer_nmf::Error> for Failure {
         }
     }
 }
+
+/// A message as it is, or its beginning and its end: what is wrong and what to do. Names in it come
+/// from files and may be as long as these.
+#[must_use]
+pub fn bounded(text: String) -> String {
+    const LONGEST: usize = 960;
+    const END: usize = 320;
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let whole = |at: &usize| text.is_char_boundary(*at);
+    let start = (0..LONGEST - END - 8).rev().find(whole).unwrap_or(0);
+    let end = (text.len() - END..text.len()).find(whole).unwrap_or(text.len());
+    format!("{} […] {}", &text[..start], &text[end..])
+}

@@ -1,6 +1,7 @@
 //! The library's errors as Python exceptions, with the library's own sentence.
 
 use fairer_nmf::Error;
+use fairer_nmf_io::bounded;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyValueError};
 
@@ -18,18 +19,4 @@ pub fn to_python(error: Error) -> PyErr {
         }
         _ => PyValueError::new_err(sentence),
     }
-}
-
-/// A sentence as it is, or its beginning and its end: what is wrong and what to do. Names of groups
-/// may be of any length.
-fn bounded(text: String) -> String {
-    const LONGEST: usize = 960;
-    const END: usize = 320;
-    if text.len() <= LONGEST {
-        return text;
-    }
-    let whole = |at: &usize| text.is_char_boundary(*at);
-    let start = (0..LONGEST - END - 8).rev().find(whole).unwrap_or(0);
-    let end = (text.len() - END..text.len()).find(whole).unwrap_or(text.len());
-    format!("{} […] {}", &text[..start], &text[end..])
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use fairer_nmf_io::Failure;
+use fairer_nmf_io::{Failure, bounded};
 
 /// For the worst group and for errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -62,20 +62,6 @@ fn say(style: Style, kind: &str, text: &str) {
     // be written has nowhere else to go.
     let text = bounded(printable(text));
     let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
-}
-
-/// A message as it is, or its beginning and its end: what is wrong and what to do. Names in it come
-/// from files and may be as long as these.
-fn bounded(text: String) -> String {
-    const LONGEST: usize = 960;
-    const END: usize = 320;
-    if text.len() <= LONGEST {
-        return text;
-    }
-    let whole = |at: &usize| text.is_char_boundary(*at);
-    let start = (0..LONGEST - END - 8).rev().find(whole).unwrap_or(0);
-    let end = (text.len() - END..text.len()).find(whole).unwrap_or(text.len());
-    format!("{} […] {}", &text[..start], &text[end..])
 }
 
 /// Names come from files: control characters become visible and harmless.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::baseline::{Estimate, Summary};
 use crate::fit::fit_rows;
+use crate::rows::tests::{distance, fixed};
 use crate::{
     Baseline, Csr, GroupedData, Indices, Init, Matrix, Method, Model, Parameters, Stopping, Update,
     fit, silent, synthetic,
@@ -85,22 +86,6 @@ fn blocks<T: Element>(
     memory: usize,
 ) -> Result<Held<T>> {
     Held::new(Box::new(cut), GroupCodes::from_labels(labels), scaling, memory)
-}
-
-fn distance<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Item = &'a f64>) -> f64 {
-    a.into_iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-fn fixed(method: Method) -> Parameters {
-    Parameters {
-        method,
-        init: Init::Random,
-        n_init: 1,
-        baseline: Baseline::Zero,
-        stopping: Stopping { tolerance: 0.0, max_iterations: 12, ..Stopping::default() },
-        bound: false,
-        ..Parameters::new(3)
-    }
 }
 
 const PLENTY: usize = 1 << 30;

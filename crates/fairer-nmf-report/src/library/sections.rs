@@ -1,0 +1,140 @@
+//! The sections of a page behind the first, from what the library found.
+
+use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals, Permutation};
+use fairer_nmf::fit::Allowance;
+use fairer_nmf::{Model, Status};
+
+use super::{Audited, Fitted};
+use crate::content as page;
+
+/// Section 2, where anything was asked for that belongs there: `main` is the audit in full,
+/// `audits` are those of all models of the page, in its order.
+pub(super) fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
+    let shown =
+        |a: &Audited<'_>| a.audit.differences.is_some() || a.audit.bootstrap_refit.is_some();
+    let tested = permutation(main).is_some() || main.held_out.is_some();
+    if !(tested || audits.iter().any(shown)) {
+        return None;
+    }
+    Some(page::IsItReal { level: main.options.level, draws: audits.iter().map(draws).collect() })
+}
+
+/// The test that is shown, likewise.
+pub(super) fn permutation(audit: &AuditReport) -> Option<&Permutation> {
+    audit.permutation_refit.as_ref().or(audit.permutation.as_ref())
+}
+
+fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
+    page::ModelDraws {
+        model: (*name).to_owned(),
+        bootstrap: audit
+            .bootstrap_refit
+            .as_ref()
+            .map(|b| page::Bootstrap { draws: b.draws, mode: page::BootstrapMode::Refit }),
+        unseen: audit.differences.is_some(),
+        permutation: permutation(audit).map(|p| page::Permutation {
+            draws: p.draws,
+            tested: match p.refit {
+                true => page::Tested::Loss,
+                false => page::Tested::RelativeError,
+            },
+        }),
+    }
+}
+
+/// Section 3: what the last model of the page changes for the groups and samples of the first, and
+/// the curve between total error and worst loss.
+pub(super) fn cost(
+    subject: &AuditReport,
+    individuals: &Individuals,
+    criterion: page::Criterion,
+) -> page::Cost {
+    let (groups, trade_off) = (&subject.groups, &subject.trade_off);
+    let point = |p: &audit::TradeOffPoint| page::TradeOffPoint {
+        alpha: p.alpha,
+        total_error: p.total_error,
+        worst_loss: p.worst_loss,
+        worst_criterion: p.worst_criterion,
+    };
+    let change = |(group, change): (&GroupAudit, &GroupChange)| page::Change {
+        group: group.name.clone(),
+        change: change.change,
+        share_worse: Some(change.share_worse),
+    };
+    page::Cost {
+        curve: trade_off.iter().flat_map(|t| &t.points).map(point).collect(),
+        criterion,
+        changes: groups.iter().zip(&individuals.groups).map(change).collect(),
+        share_worse: Some(individuals.share_worse),
+    }
+}
+
+/// Section 4: the fits in the order of the models, and the bound that holds for all of them.
+pub(super) fn quality<'a>(
+    fits: impl IntoIterator<Item = Fitted<'a>>,
+    global_bound: Option<f64>,
+    criterion: page::Criterion,
+    subject: &AuditReport,
+) -> page::Quality {
+    let allowances = &subject.options.allowances;
+    let fit = |Fitted { name, model, seconds }: Fitted<'a>| page::FitQuality {
+        model: name.to_owned(),
+        status: match model.status {
+            Status::Converged => page::FitStatus::Converged,
+            Status::IterationLimit => page::FitStatus::IterationLimit,
+            Status::TimeLimit => page::FitStatus::TimeLimit,
+            Status::Stopped => page::FitStatus::Stopped,
+        },
+        iterations: model.iterations(),
+        seconds,
+        history: model
+            .history
+            .iter()
+            .map(|losses| worst_inside(model, losses, allowances))
+            .collect(),
+        step_gap: model.step_gap,
+        global_bound,
+    };
+    page::Quality { criterion, fits: fits.into_iter().map(fit).collect() }
+}
+
+/// The largest of what an iteration reached over the groups inside the maximum. A fit that allowed for
+/// nothing has losses in its history.
+fn worst_inside(model: &Model, losses: &[f64], allowances: &[Allowance]) -> f64 {
+    let of = |l: usize| {
+        let allowed = allowances.get(l).copied().unwrap_or_default();
+        let later = if model.groups[l].chance.is_some() { 0.0 } else { allowed.chance };
+        (!allowed.outside).then_some(losses[l] - later)
+    };
+    (0..losses.len()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Section 6: the topics of a dictionary, and the name of the one they were matched with;
+/// `feature` gives the name of a column.
+pub(super) fn topics(
+    Audited { name, audit, .. }: Audited<'_>,
+    reference: Option<&str>,
+    feature: impl Fn(usize) -> String,
+) -> page::Topics {
+    let topic = |(k, topic): (usize, &audit::Topic)| page::Topic {
+        name: format!("Topic {}", k + 1),
+        features: (topic.features.iter())
+            .map(|f| page::Feature { name: feature(f.feature), share: f.share })
+            .collect(),
+        usage: (audit.groups.iter().zip(&topic.group_use))
+            .map(|(group, &share)| page::Usage { group: group.name.clone(), share })
+            .collect(),
+        main_group: topic.main_group.map(|l| audit.groups[l].name.clone()),
+        matched: audit.topic_matches.iter().flatten().find(|m| m.topic == k).map(|m| {
+            page::TopicMatch {
+                topic: format!("Topic {}", m.reference + 1),
+                similarity: m.similarity,
+            }
+        }),
+    };
+    page::Topics {
+        model: Some(name.to_owned()),
+        reference: reference.map(ToOwned::to_owned),
+        topics: audit.topics.iter().enumerate().map(topic).collect(),
+    }
+}
