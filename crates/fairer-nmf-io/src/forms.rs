@@ -12,14 +12,18 @@ use super::plan::Plan;
 use super::room::{InputLimit, Room};
 use super::source::Source;
 use super::table::Number;
-use super::{delimited, delimiter_of, jsonl, read, tenx};
+use super::{delimited, delimiter_of, jsonl, likely_format, read, tenx};
 
-/// Looks at every column of a table, whatever is wrong with it.
+/// Looks at every column of a table, whatever is wrong with it. Standard input has to be kept
+/// ([`keep_standard_input`](crate::keep_standard_input)).
 ///
 /// # Errors
 /// If it is no table, or none that can be read to its end.
 pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
-    let format = options.format.or_else(|| Format::of(&split_member(path).0));
+    let mut format = options.format.or_else(|| Format::of(&split_member(path).0));
+    if format.is_none() && path == "-" {
+        format = Some(likely_format(&Source::open(path, options.limit)?));
+    }
     match format {
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => {
@@ -31,7 +35,8 @@ pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
         Some(Format::Excel) => look_at_sheet(path, options),
         Some(format @ (Format::Csv | Format::Tsv | Format::JsonLines)) => {
             let source = Source::open(path, options.limit)?;
-            look_at(source.room(path), &source, format, options)
+            let shown = if path == "-" { "standard input" } else { path };
+            look_at(source.room(shown), &source, format, options)
         }
         _ => Err(InputError::Unsupported {
             path: path.into(),

@@ -58,7 +58,7 @@ pub use components::Components;
 pub use convert::TableFacts;
 pub use dataset::{Dataset, LeftOut};
 pub use error::{CellPlace, InputError, closest as closest_name};
-pub use failure::Failure;
+pub use failure::{Failure, bounded};
 pub use forms::look;
 pub use labels::{codes as read_groups, read as read_names};
 pub use loaded::{
@@ -75,6 +75,7 @@ pub use output::{Output, check_distinct, print_bytes, remove_unfinished};
 pub use recipe::{Preparation, TableRecipe, keep as keep_recipe, kept as kept_recipe};
 pub use room::{InputLimit, memory_can_be_refused, parse_bytes};
 pub use shards::{AnyShards, Shards, is_shard_folder, open_shards};
+pub use source::keep_standard_input;
 pub use text::{DocumentFrequency, Norm, StopWords, TermFrequencies, TextOptions};
 pub use written::Decimal;
 

@@ -6,6 +6,7 @@
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
@@ -14,6 +15,25 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::error::InputError;
 use super::room::{InputLimit, Room};
+
+/// Standard input, where it was kept: a process has one.
+static KEPT: OnceLock<Vec<u8>> = OnceLock::new();
+
+/// Reads standard input to its end and keeps it, so that `-` can be read more than once.
+///
+/// # Errors
+/// If it cannot be read, or memory cannot hold it.
+pub fn keep_standard_input() -> Result<(), InputError> {
+    if KEPT.get().is_none() {
+        let kept = standard_input()?;
+        KEPT.get_or_init(|| kept);
+    }
+    Ok(())
+}
+
+fn standard_input() -> Result<Vec<u8>, InputError> {
+    everything(std::io::stdin().lock(), "standard input")
+}
 
 /// All bytes of an input, unpacked, and how long its file is.
 pub(crate) struct Source {
@@ -33,10 +53,10 @@ impl Deref for Source {
 impl Source {
     /// Opens `path` (`-` is standard input) and unpacks gzip and zstd, known by their first bytes.
     pub(crate) fn open(path: &str, limit: InputLimit) -> Result<Source, InputError> {
-        let raw = if path == "-" {
-            everything(std::io::stdin().lock(), "standard input")?
-        } else {
-            Plain::open(path)?.read(path)?
+        let raw = match (path, KEPT.get()) {
+            ("-", Some(kept)) => kept.clone(),
+            ("-", None) => standard_input()?,
+            _ => Plain::open(path)?.read(path)?,
         };
         let stored = raw.len();
         let bytes = unpacked(path, &raw, limit)?.unwrap_or(raw);

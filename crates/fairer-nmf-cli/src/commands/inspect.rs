@@ -103,6 +103,10 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let output = Output::claim_if("--json", args.json.as_deref(), args.force)?;
     let options = meaning::read_options(&args.data, Some(&args.groups))?;
     bar.reading(&args.data.data);
+    // It is looked at more than once.
+    if args.data.data == "-" {
+        input::keep_standard_input()?;
+    }
     let look = input::look(&args.data.data, &options).ok();
     let (mut dataset, problems) = match read_leniently(&args.data.data, options.clone()) {
         Ok((dataset, problems)) => (Some(dataset), problems),
@@ -157,8 +161,6 @@ fn read_leniently(
         };
         problems.push(error.to_string());
         match &error {
-            // It has been read to its end, and cannot be read again.
-            _ if path == "-" => return Err((problems, true)),
             InputError::NonNumericColumns { columns, .. } => options.drop.extend(columns.clone()),
             InputError::TextCell { column, .. } => options.drop.push(column.clone()),
             InputError::MissingCells { .. } => options.missing = Missing::DropRows,

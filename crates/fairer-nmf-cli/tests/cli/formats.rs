@@ -90,6 +90,23 @@ fn standard_input() {
 }
 
 #[test]
+fn standard_input_is_looked_at_as_often_as_a_file() {
+    let table = "g,city,x,y\na,Rome,1,-2\nb,Oslo,,1\nb,Bern,0,0\nb,Bern,0,0\n";
+    let place = Place::with("a.csv", table);
+    let options = ["--group-by", "g", "--rank", "1"];
+    let file = place.run(&[&["inspect", "a.csv"][..], &options].concat());
+    let inspect = [&["inspect", "-"][..], &options].concat();
+    let piped = ran(place.command().args(inspect).write_stdin(table));
+    let named = |text: &str| {
+        let text = text.replace("standard input", "a.csv").replace("fit - ", "fit a.csv ");
+        text.strip_prefix("-\n").map(|rest| format!("a.csv\n{rest}")).unwrap_or(text)
+    };
+    assert!(file.err.contains("refused for 4 reasons"), "{}", file.err);
+    assert_eq!((piped.code, named(&piped.out)), (2, file.out), "{}", piped.err);
+    assert_eq!(named(&piped.err), file.err);
+}
+
+#[test]
 fn json_lines() {
     let (rows, labels) = small();
     let lines: String = rows
