@@ -297,6 +297,7 @@ fn outcome<T: Element>(
         iterations: model.map_or(0, Model::iterations),
         reads: None,
         seconds: Seconds::default(),
+        timed: "audit",
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
         criterion: audit.criterion_name(),

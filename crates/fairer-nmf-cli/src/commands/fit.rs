@@ -15,9 +15,9 @@ use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
     About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_notes,
-    choice_sentence, choice_table, of_fit, said, table, title,
+    choice_sentence, choice_table, of_fit, table, table_after, title,
 };
-use crate::screen::{Bar, print, show, stopped};
+use crate::screen::{Bar, show, stopped};
 use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
 
 /// Fit a dictionary that treats the worst-off group as well as possible
@@ -184,8 +184,8 @@ fn fit_matrix<T: Element>(
     outcome.min_group_size = args.common.audit.min_group_size;
     let shown = !args.common.run.quiet && !files.to_stdout();
     let ranks = outcome.rank_choice.as_ref().map(choice_table).unwrap_or_default();
-    show(bar, &outcome.notes, shown.then(|| ranks + &table(&outcome)), &outcome.warnings)?;
     files.write_model(&compared.fit.model)?;
+    let mut failure = None;
     if audited && !stopped() {
         let about = About {
             title: title(args.common.title.as_deref(), dataset),
@@ -196,16 +196,15 @@ fn fit_matrix<T: Element>(
             ..about()
         };
         let done = audit_fit(about, &data, compared, &mut outcome, &args.common.audit, bar);
-        if let Err(failure) = done {
-            // The fit is done, and what it found is not lost with its audit.
-            files.write_json(|| outcome.to_json())?;
-            return Err(failure);
-        }
-        if let Some(said) = said(&outcome).filter(|_| shown) {
-            print(&format!("\n{said}"))?;
-        }
+        bar.finish();
+        failure = done.err();
     }
+    // After the audit: the verdict comes first. And if that failed, what the fit found is not lost with it.
+    show(bar, &outcome.notes, shown.then(|| table_after(&outcome, &ranks)), &outcome.warnings)?;
     files.write_json(|| outcome.to_json())?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
     bar.wrote(&files.finish()?);
     Ok(())

@@ -81,7 +81,6 @@ pub(crate) fn audit_fit<T: Element>(
     bar.finish();
     let mut missing = warnings(&found);
     missing.retain(|warning| !outcome.warnings.contains(warning));
-    missing.iter().for_each(|warning| bar.warn(&warning.sentence));
     outcome.warnings.extend(missing);
     outcome.take(&found);
     let about = About {

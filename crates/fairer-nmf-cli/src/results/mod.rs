@@ -21,4 +21,4 @@ pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
 pub(crate) use ranks::{choice_sentence, choice_table, rank_table};
 pub(crate) use sweep::Sweep;
-pub(crate) use table::{dimensions, said, table};
+pub(crate) use table::{dimensions, table, table_after};

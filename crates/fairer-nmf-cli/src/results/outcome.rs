@@ -48,6 +48,9 @@ pub(crate) struct Outcome {
     pub status: Option<Status>,
     pub iterations: usize,
     pub seconds: Seconds,
+    /// Whose time `seconds.fit` is, for the heading: a fit's, which an audit may have followed, or an audit's.
+    #[serde(skip)]
+    pub timed: &'static str,
     /// How often all rows were read, where they stayed on disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
@@ -271,6 +274,7 @@ impl Outcome {
             status: Some(model.status),
             iterations: model.iterations(),
             seconds,
+            timed: "fit",
             reads: None,
             worst_loss: model.worst_loss(),
             worst_group: model.worst_group().name.clone(),

@@ -12,7 +12,7 @@ use crate::work::Maker;
 const NOTICEABLE: f64 = 5e-5;
 
 /// The verdict's sentence as a line, where there is one.
-pub(crate) fn said(outcome: &Outcome) -> Option<String> {
+fn said(outcome: &Outcome) -> Option<String> {
     let verdict = outcome.verdict.as_ref()?;
     Some(format!("{}\n", styled(STRONG, &printable(&verdict.sentence))))
 }
@@ -24,7 +24,13 @@ pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String 
 
 /// The whole text: heading, table, who is better and worse off, certificate.
 pub(crate) fn table(outcome: &Outcome) -> String {
+    table_after(outcome, "")
+}
+
+/// The same, with something to say between the verdict, which leads, and the heading.
+pub(crate) fn table_after(outcome: &Outcome, more: &str) -> String {
     let mut text = said(outcome).map_or_else(String::new, |said| format!("{said}\n"));
+    text += more;
     text += &heading(outcome);
     text += &group_table(outcome);
     text.push('\n');
@@ -51,7 +57,7 @@ fn heading(outcome: &Outcome) -> String {
         "read {}, baselines {}, {} {}",
         duration(seconds.read),
         duration(seconds.baselines),
-        if outcome.audit.is_some() { "audit" } else { "fit" },
+        outcome.timed,
         duration(seconds.fit)
     );
     format!(
@@ -79,8 +85,12 @@ fn group_table(outcome: &Outcome) -> String {
     if intervals {
         header.insert(4, &level);
     }
-    if tested {
-        header.insert(if intervals { 5 } else { 4 }, "p");
+    // The test beside what it tests: the loss where every random group got a baseline of its own.
+    let of_loss = outcome.audit.as_ref().is_some_and(|audit| audit.permutation_refit.is_some());
+    match (tested, of_loss) {
+        (true, true) => header.insert(if intervals { 5 } else { 4 }, "p of R-Loss"),
+        (true, false) => header.insert(3, "p of R-Error"),
+        (false, _) => {}
     }
     let weighted = outcome.groups.iter().any(|g| g.group.effective_rows.is_some());
     if weighted {
@@ -111,6 +121,10 @@ fn group_table(outcome: &Outcome) -> String {
             (format!("{:.4}", own.relative_error), PLAIN),
             (signed(own.loss), style),
         ];
+        let p = (own.p_value.map_or_else(dash, |p| format!("{p:.4}")), PLAIN);
+        if tested && !of_loss {
+            row.insert(3, p.clone());
+        }
         if weighted {
             let effective = group.group.effective_rows;
             row.insert(2, (effective.map_or_else(dash, |rows| format!("{rows:.1}")), PLAIN));
@@ -124,7 +138,7 @@ fn group_table(outcome: &Outcome) -> String {
             Some((low, high)) => (format!("{} to {}", signed(low), signed(high)), PLAIN),
             None => (dash(), PLAIN),
         }));
-        row.extend(tested.then(|| (own.p_value.map_or_else(dash, |p| format!("{p:.4}")), PLAIN)));
+        row.extend((tested && of_loss).then_some(p));
         let chance = group.group.allowance.map_or_else(dash, signed);
         row.extend(allowed.then_some((chance, PLAIN)));
         row.push((baseline(group), PLAIN));

@@ -113,8 +113,9 @@ fn audit_sweep_and_demo_write_their_page_as_json() {
     let place = Place::new();
     let files = ["--json", "fit.json", "--report", "fit.html", "--model", "m.safetensors"];
     let fit = ["--rank", "2", "--method", "standard"];
-    place.heart("fit", &[&fit[..], &files, &FEW].concat());
+    let ran = place.heart("fit", &[&fit[..], &files, &FEW].concat());
     let json = place.json("fit.json");
+    assert!(ran.out.starts_with(json["verdict"]["sentence"].as_str().unwrap()), "{}", ran.out);
     check_same(&place.read("fit.html"), &json);
     // Beside standard NMF, a fit shows what Fairer-NMF would make of it, as an audit does.
     same(
