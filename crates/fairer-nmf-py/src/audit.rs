@@ -68,8 +68,7 @@ fn evaluate_view<T: Element>(
     Ok((norms, fairer_nmf::audit::evaluate(&data, h.view(), w, &errors)?))
 }
 
-/// Ends of the bootstrap intervals: one array of low and high of the relative error and of the
-/// loss per group.
+/// Ends of the bootstrap intervals of the groups' relative errors.
 #[pyfunction]
 #[pyo3(signature = (x, groups, components, representation, baselines, normalize, draws_level_seed, threads, listener=None))]
 #[allow(clippy::too_many_arguments)]
@@ -84,7 +83,7 @@ pub fn intervals<'py>(
     draws_level_seed: (usize, f64, u64),
     threads: usize,
     listener: Option<Py<PyAny>>,
-) -> PyResult<Vec<[f64; 4]>> {
+) -> PyResult<Vec<[f64; 2]>> {
     let (draws, level, seed) = draws_level_seed;
     let groups = Groups::of(groups)?;
     let scaling = Scaling::of(normalize, None);
@@ -111,9 +110,7 @@ pub fn intervals<'py>(
         };
         let found = run(py, threads, listener, task)?.map_err(to_python)?;
         let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);
-        let ends = |g: &GroupIntervals| {
-            [g.relative_error.low, g.relative_error.high, g.loss.low, g.loss.high]
-        };
+        let ends = |g: &GroupIntervals| [g.relative_error.low, g.relative_error.high];
         Ok(groups.iter().map(ends).collect())
     })
 }

@@ -45,8 +45,8 @@ class Audit(GroupTable, Pages):
     by_group : pandas.DataFrame
         One row per group, by its labels (of several features: with a level for each): `rows`, `norm` ‖X_g‖, `baseline_error` E_g, `relative_error`
         ‖X_g − W_g H‖/‖X_g‖ and `loss` (‖X_g − W_g H‖ − E_g)/‖X_g‖. Where the audit had `draws`,
-        also the ends of their bootstrap intervals: `relative_error_low`, `relative_error_high`,
-        `loss_low` and `loss_high`.
+        also the ends of bootstrap intervals of the error: `relative_error_low` and
+        `relative_error_high`.
     verdict : dict
         What is said first, as in the report: `code`, `sentence` and more.
     worst : float
@@ -225,8 +225,8 @@ def audit(
     baseline_runs : int, default=5
         Runs per group behind the baseline.
     allow_small_groups : bool, default=False
-        Let groups with no more rows than topics be the worst, though their baseline is zero by
-        construction.
+        Let groups be the worst that have no more rows than topics, or fewer than three a topic and a loss
+        like that of random groups.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".
     normalize : {"auto", "features"} or None, default="auto"
@@ -234,9 +234,10 @@ def audit(
         without scaling. "auto" does as the fit did where `H` is a :class:`FairerNMF`, and
         otherwise scales nothing.
     draws : int, default=0
-        Bootstrap draws behind intervals of every group's error and loss, with the dictionary
-        fixed; 0 leaves the intervals out of `by_group`. They hold for large groups only
-        (docs/calibration.md); those of :meth:`Audit.report` hold for small ones too.
+        Bootstrap draws behind intervals of every group's error under a dictionary that is taken as
+        given; 0 leaves them out of `by_group`. For a dictionary that was fitted to these rows they
+        are too low. Intervals of the loss, and of errors on rows not seen, are those of
+        :meth:`Audit.report`: the baseline, too, was fitted to these rows (docs/calibration.md).
     level : float, default=0.95
         Level of the intervals.
     max_groups : int, default=100
@@ -335,9 +336,8 @@ def audit(
     )
     draws = _data.count("draws", draws, least=0)
     if draws:
-        ends = ["relative_error_low", "relative_error_high", "loss_low", "loss_high"]
         with listener(verbose, draws) as progress:
-            table[ends] = _core.intervals(
+            table[["relative_error_low", "relative_error_high"]] = _core.intervals(
                 X,
                 encoded,
                 H,

@@ -89,8 +89,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     baseline_runs : int, default=5
         Runs per group behind the baseline.
     allow_small_groups : bool, default=False
-        Let groups with no more rows than topics into the maximum, though their baseline is zero by
-        construction; otherwise they count in the total only.
+        Let groups into the maximum that have no more rows than topics, or fewer than three a topic and a
+        loss like that of random groups; otherwise they count in the total only.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".
     n_init : int, default=4

@@ -41,6 +41,7 @@ from fairer_nmf._audit import Audit, _Gone, _warn_of_errors_above_one
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
 from fairer_nmf._types import Normalize
+from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline
@@ -161,6 +162,10 @@ class FairerNMF(_estimator.FairerNMF):
     def _settings(self, groups: _data.Groups | None) -> _core.Settings:
         settings = super()._settings(groups)
         if settings["baseline"] == "adjusted":
+            warn(
+                "baseline='adjusted' needs all rows in memory: this fit takes 'best', whose criterion "
+                "is the loss (say baseline='best' to agree)"
+            )
             settings["baseline"] = "best"
         return settings
 
@@ -401,7 +406,6 @@ def audit(
     )
     if draws:
         table[["relative_error_low", "relative_error_high"]] = ends
-        table[["loss_low", "loss_high"]] = np.array(ends) - shares[:, None]
     result = Audit(table, np.empty((0, len(H))), cast(Any, _Gone()))
     result._controls = rows.groups.controls
     return result
