@@ -52,7 +52,7 @@ pub struct GroupFit {
     /// then the largest loss less c_ℓ.
     #[serde(default)]
     pub chance: Option<f64>,
-    /// Whether it stays outside the maximum: it has no more rows than topics, and small groups were
+    /// Whether it stays outside the maximum: it has too few rows to say what it pays, and small groups were
     /// not allowed ([`Parameters::allow_small_groups`]).
     #[serde(default)]
     pub outside: bool,

@@ -208,7 +208,8 @@ pub struct Parameters {
     pub bound: bool,
     /// Whether groups with no more rows than topics, whose baselines are zero by construction, enter the
     /// maximum like all others, as in the paper. If not, they stay outside and count in the total
-    /// only, where there are larger groups.
+    /// only, where there are larger groups; so do, with [`Baseline::Adjusted`], those with fewer than three
+    /// rows a topic that pay no more than random groups of their size.
     #[serde(default = "yes")]
     pub allow_small_groups: bool,
     /// The seed of all random numbers.

@@ -72,6 +72,41 @@ fn a_random_group_of_eight_rows_does_not_steer_the_adjusted_fit() {
     assert!(within(&adjusted) > within(&paper));
 }
 
+/// A fit as program and Python make it: groups that few rows do not tell from random ones stay outside.
+fn careful(data: &GroupedData<'_, f64>) -> Fit<f64> {
+    let p = Parameters { bound: false, n_init: 2, ..Parameters::careful(5) };
+    fit(data, &p, &silent).unwrap()
+}
+
+#[test]
+fn a_group_of_few_rows_enters_the_maximum_only_where_it_stands_out() {
+    let like_chance = |fit: &Fit<f64>| {
+        let code = |w: &Warning| w.code() == "groups-like-chance";
+        assert_eq!(fit.model.warnings.iter().any(code), fit.model.groups[0].outside);
+        fit.model.groups[0].outside
+    };
+    let outside = |own: f64, noise: f64| {
+        let of = |seed: u64| {
+            let (x, labels) = draw(&[8, 90, 150], own, noise, seed);
+            let found = careful(&GroupedData::new(x.view(), &labels).unwrap());
+            assert!(found.model.groups[1..].iter().all(|g| !g.outside), "they have rows enough");
+            like_chance(&found)
+        };
+        (0..12).filter(|seed| of(*seed)).count()
+    };
+    let (random, planted) = (outside(0.0, 0.6), outside(0.5, 0.15));
+    println!(
+        "8 rows of rank 5 outside: {random} of 12 random ones, {planted} of 12 with a topic of their own"
+    );
+    // Two standard deviations are exceeded in 5 % or so: of 12 more than 3 with a probability of 0.2 %.
+    assert!(random >= 9 && planted <= 3, "{random} {planted}");
+    // Whoever asks for it has them inside.
+    let (x, labels) = draw(&[8, 90, 150], 0.0, 0.6, 1);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let p = Parameters { bound: false, allow_small_groups: true, ..Parameters::careful(5) };
+    assert!(!fit(&data, &p, &silent).unwrap().model.groups[0].outside);
+}
+
 #[test]
 fn a_group_that_really_pays_is_helped_as_with_the_papers_baseline() {
     let (mut before_all, mut by_adjusted, mut by_paper) = (0.0, 0.0, 0.0);

@@ -1,6 +1,6 @@
 //! The calibration study of docs/calibration.md, one table a study:
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK]
+//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION]
 //!
 //! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
 //! of groups drawn from a population. `pictures`: the two pictures, into a folder (third argument).
@@ -23,9 +23,12 @@ fn main() {
         text(3, "10,40,60,100").split(',').map(|v| v.parse().expect("sizes as 10,40")).collect();
     let strength: f64 = text(4, "0").parse().expect("a strength");
     let rank: usize = text(5, "3").parse().expect("a rank");
+    let seed: u64 = text(6, "1").parse().expect("the number of a population");
     match text(0, "") {
         "alternatives" => alternatives(sets),
-        "verdict" => verdict(sets, text(2, "alike"), &sizes, strength, rank),
+        "verdict" => {
+            verdict(sets, &Case { kind: text(2, "alike"), sizes: &sizes, strength, rank, seed })
+        }
         "pictures" => pictures(sets, text(2, "docs")),
         _ => eprintln!("studies: alternatives, verdict, pictures; kinds: {}", KINDS.join(", ")),
     }
@@ -173,10 +176,26 @@ struct Summary {
 }
 
 /// The library on one population.
-fn summary(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize) -> Summary {
+/// Groups of a population.
+struct Case<'a> {
+    kind: &'a str,
+    sizes: &'a [usize],
+    strength: f64,
+    rank: usize,
+    /// Which of the populations of its kind.
+    seed: u64,
+}
+
+/// Groups of the sizes, alike, at rank 3.
+fn of(sizes: &[usize]) -> Case<'_> {
+    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1 }
+}
+
+fn summary(sets: usize, case: &Case<'_>) -> Summary {
+    let &Case { kind, sizes, strength, rank, seed } = case;
     let solver = Solver { rank, ..SOLVER };
     let groups = sizes.len();
-    let population = Population::new(kind, groups, rank, strength, 1);
+    let population = Population::new(kind, groups, rank, strength, seed);
     let truth = Truth::new(&population, &solver);
     let mut found = Summary {
         sizes: sizes.to_vec(),
@@ -237,11 +256,12 @@ impl Summary {
 }
 
 /// One population as a table.
-fn verdict(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize) {
-    let found = summary(sets, kind, sizes, strength, rank);
+fn verdict(sets: usize, case: &Case<'_>) {
+    let found = summary(sets, case);
+    let Case { kind, sizes, strength, rank, seed } = case;
     let [any, wrong, above, below] = found.alarms.map(|v| 100.0 * v);
     println!(
-        "\n{kind}, sizes {sizes:?}, rank {rank}, strength {strength}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
+        "\n{kind}, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
     );
     println!(
         "| rows | error covered: bootstrap | error covered | loss covered: bootstrap | loss covered | true loss | usual loss | estimate | true d | evidence / no / too few |"
@@ -260,8 +280,9 @@ fn verdict(sets: usize, kind: &str, sizes: &[usize], strength: f64, rank: usize)
 fn pictures(sets: usize, folder: &str) {
     let sizes = [8usize, 10, 15, 20, 30, 60, 100, 300];
     let of_kind = |kind: &str| -> Vec<(f64, [f64; 4])> {
-        let one =
-            |&m: &usize| (m as f64, summary(sets, kind, &[m, 60, 100, 200], 0.0, 3).covered[0]);
+        let one = |&m: &usize| {
+            (m as f64, summary(sets, &Case { kind, ..of(&[m, 60, 100, 200]) }).covered[0])
+        };
         sizes.iter().map(one).collect()
     };
     let (dense, text) = (of_kind("alike"), of_kind("text"));
@@ -284,7 +305,9 @@ fn pictures(sets: usize, folder: &str) {
     );
     let power = |name, m: usize| {
         let one = |k: usize| {
-            let found = summary(sets, "planted", &[m, 100, 150, 250], 0.05 * k as f64, 3);
+            let strength = 0.05 * k as f64;
+            let sizes = [m, 100, 150, 250];
+            let found = summary(sets, &Case { kind: "planted", strength, ..of(&sizes) });
             (100.0 * found.means[0][3], found.answers[0][0])
         };
         let mut points: Vec<(f64, f64)> = (0..6).map(one).collect();

@@ -152,6 +152,9 @@ pub fn draw(population: &Population, sizes: &[usize], seed: u64) -> (Array2<f64>
     (concatenate(Axis(0), &views).expect("blocks of one width"), at)
 }
 
+/// Fresh rows of every group: many more than any sample has, so that the truth is no second sample.
+const TRUTH_ROWS: usize = 12_000;
+
 /// The population's side: many rows of every group and their own best error.
 pub struct Truth {
     rows: Vec<Array2<f64>>,
@@ -166,7 +169,7 @@ impl Truth {
         let solver = Solver { runs: 4, tolerance: 1e-6, iterations: 2_000, ..*solver };
         let mut rng = Rng(77);
         let rows: Vec<Array2<f64>> =
-            (0..population.groups()).map(|g| population.draw(g, 3_000, &mut rng)).collect();
+            (0..population.groups()).map(|g| population.draw(g, TRUTH_ROWS, &mut rng)).collect();
         let norm: Vec<f64> = rows.iter().map(|x| x.iter().map(|v| v * v).sum()).collect();
         let of = |(x, n): (&Array2<f64>, &f64)| {
             (sum(&row_errors(x.view(), &solver.dictionary(x.view(), None, 5))) / n).sqrt()

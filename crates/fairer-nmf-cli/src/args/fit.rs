@@ -72,8 +72,8 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<Normalize>,
 
-    /// Let groups with no more rows than topics into the maximum, though their baseline is zero by
-    /// construction; otherwise they count in the total only
+    /// Let groups into the maximum that have no more rows than topics, or fewer than three a topic and a
+    /// loss like that of random groups; otherwise they count in the total only
     #[arg(long)]
     pub allow_small_groups: bool,
 }

@@ -95,7 +95,7 @@ pub(super) fn in_words(warning: &Warning) -> Option<Remark> {
         Warning::RankAboveMatrix { .. } => ("rank-above-matrix", warning.to_string()),
         Warning::RankAboveGroup { .. } => ("rank-above-group", warning.to_string()),
         Warning::BaselinesCutShort => ("baselines-cut-short", warning.to_string()),
-        Warning::GroupsOutside { .. } => (
+        Warning::GroupsOutside { .. } | Warning::GroupsLikeChance { .. } => (
             warning.code(),
             format!(
                 "{warning} (--allow-small-groups lets them in, --merge-small puts small groups together)"

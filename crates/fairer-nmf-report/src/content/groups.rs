@@ -83,7 +83,7 @@ pub struct Group {
     /// The group is so small for the rank that its baseline is close to zero
     /// by construction; a warning is shown.
     pub small: bool,
-    /// It has no more rows than topics and stays outside the maximum: inside the total, and no
+    /// It has too few rows to say what sharing costs it and stays outside the maximum: inside the total, and no
     /// candidate for the largest loss.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,

@@ -278,14 +278,14 @@ fn smalls(report: &Report) -> String {
     )
 }
 
-/// Who has no more rows than topics and was kept outside the maximum.
+/// Who has too few rows and was kept outside the maximum.
 fn outside(report: &Report) -> String {
     let groups = report.who_pays.groups.iter().filter(|g| g.outside);
     let names: Vec<&str> = groups.map(|g| g.name.as_str()).collect();
     match names.len() {
         0 => String::new(),
         n => format!(
-            " {} {} no more rows than topics: nothing can be said of what sharing costs {}, so {} outside the \
+            " {} {} too few rows to say what sharing costs {}, so {} outside the \
              largest loss and inside the total.",
             list(&names),
             if n == 1 { "has" } else { "have" },

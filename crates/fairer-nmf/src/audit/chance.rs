@@ -167,7 +167,8 @@ pub fn chance_losses<T: Element>(
     seed: u64,
     observer: &Observer<'_>,
 ) -> Result<Vec<f64>> {
-    chance_within(data, components, draws, seed, None, observer)
+    let found = chance_within(data, components, draws, seed, None, observer)?;
+    Ok(found.into_iter().map(|chance| chance.mean).collect())
 }
 
 /// Rows of a random group at the most, for every topic and all together: the optimism of a larger one
@@ -176,7 +177,21 @@ pub fn chance_losses<T: Element>(
 const ROWS_PER_TOPIC: usize = 100;
 const ROWS: usize = 1_000;
 
-/// [`chance_losses`] with draws that end at the deadline; without any, nothing is allowed for.
+/// Rows a topic from which on a group is judged by its own: below, its loss tells it from random groups
+/// only where it lies beyond their scatter.
+const FEW_ROWS: usize = 3;
+/// Standard deviations of random groups that a loss has to exceed their mean by to be told from theirs.
+const APART: f64 = 2.0;
+
+/// What random groups of one group's size pay.
+pub(crate) struct Chance {
+    /// c_ℓ ≥ 0: their mean loss.
+    pub mean: f64,
+    /// Whether the group has few rows a topic and pays no more than such groups do.
+    pub indistinct: bool,
+}
+
+/// Chance of every group, with draws that end at the deadline; without any, nothing is allowed for.
 pub(crate) fn chance_within<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
@@ -184,7 +199,7 @@ pub(crate) fn chance_within<T: Element>(
     seed: u64,
     deadline: Option<Instant>,
     observer: &Observer<'_>,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Chance>> {
     if draws == 0 {
         return Err(Error::Parameter {
             name: "draws",
@@ -205,9 +220,18 @@ pub(crate) fn chance_within<T: Element>(
     let losses: Vec<Option<Vec<f64>>> =
         (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
     let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
-    let made = losses.len().max(1) as f64;
-    let mean = |l: usize| losses.iter().map(|losses| losses[l]).sum::<f64>() / made;
-    Ok((0..data.groups().len()).map(|l| mean(l).max(0.0)).collect())
+    let one = |l: usize| {
+        if losses.is_empty() {
+            return Ok(Chance { mean: 0.0, indistinct: false });
+        }
+        let (mean, sd) = moments(&losses, l);
+        let rows = &data.groups()[l].rows;
+        let few = rows.len() < FEW_ROWS * components.nrows() && losses.len() >= AT_LEAST;
+        let own = || all.loss(rows, Purpose::Chance(0, 1 + l as u64));
+        let indistinct = few && own()? <= mean + APART * sd;
+        Ok(Chance { mean: mean.max(0.0), indistinct })
+    };
+    (0..data.groups().len()).map(one).collect()
 }
 
 /// The draws of one dictionary.

@@ -44,7 +44,7 @@ pub(super) fn fit_allowed<T: Element>(
         };
         let found = fit(data, &standard_beside(parameters, begin), &lead)?.model;
         let h = found.components.view();
-        chance(data, h, (*draws, parameters.seed), deadline, &mut allowances, &lead)?;
+        chance(data, h, (*draws, parameters), deadline, &mut allowances, &lead)?;
         standard = Some(found.total_error() / data.squared_norm().sqrt());
     }
     let baseline_time = begin.elapsed();
@@ -87,16 +87,23 @@ fn standard_beside(parameters: &Parameters, begin: Instant) -> Parameters {
 }
 
 /// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF.
+/// Where small groups are kept outside the maximum, so are those that their few rows a topic do not tell from
+/// random ones, if others are left.
 fn chance<T: Element>(
     data: &GroupedData<'_, T>,
     h: ArrayView2<'_, f64>,
-    (draws, seed): (usize, u64),
+    (draws, parameters): (usize, &Parameters),
     deadline: Option<Instant>,
     allowances: &mut [Allowance],
     observer: &Observer<'_>,
 ) -> Result<()> {
-    let found = audit::chance_within(data, h, draws, seed, deadline, observer)?;
-    allowances.iter_mut().zip(found).for_each(|(a, c)| a.chance = c);
+    let found = audit::chance_within(data, h, draws, parameters.seed, deadline, observer)?;
+    let told = allowances.iter().zip(&found).any(|(a, c)| !a.outside && !c.indistinct);
+    let leave_out = !parameters.allow_small_groups && told;
+    for (allowance, chance) in allowances.iter_mut().zip(found) {
+        allowance.chance = chance.mean;
+        allowance.outside |= leave_out && chance.indistinct;
+    }
     Ok(())
 }
 
@@ -117,7 +124,7 @@ pub fn allowances<T: Element>(
         (&parameters.baseline, standard, several)
     {
         let deadline = parameters.stopping.deadline(Instant::now());
-        chance(data, h, (*draws, parameters.seed), deadline, &mut found, observer)?;
+        chance(data, h, (*draws, parameters), deadline, &mut found, observer)?;
     }
     Ok(found)
 }

@@ -61,6 +61,11 @@ pub enum Warning {
         /// The groups.
         groups: Vec<String>,
     },
+    /// Groups of few rows that pay no more than random ones of their size stay outside the maximum.
+    GroupsLikeChance {
+        /// The groups.
+        groups: Vec<String>,
+    },
     /// Fairness costs all together more than `RISE` of the data.
     TotalErrorRose {
         /// ‖X − WH‖/‖X‖ of standard NMF.
@@ -118,10 +123,13 @@ impl Warning {
 
 impl Warning {
     /// What a fit says of the groups outside the maximum.
-    pub(crate) fn of_outside(groups: &[GroupFit], rank: usize) -> Option<Self> {
-        let outside: Vec<String> =
-            groups.iter().filter(|g| g.outside).map(|g| g.name.clone()).collect();
-        (!outside.is_empty()).then_some(Self::GroupsOutside { rank, groups: outside })
+    pub(crate) fn of_outside(groups: &[GroupFit], rank: usize) -> Vec<Self> {
+        let (few, alike): (Vec<&GroupFit>, Vec<&GroupFit>) =
+            groups.iter().filter(|g| g.outside).partition(|g| g.rows <= rank);
+        let names = |groups: &[&GroupFit]| groups.iter().map(|g| g.name.clone()).collect();
+        let few = (!few.is_empty()).then(|| Self::GroupsOutside { rank, groups: names(&few) });
+        let alike = (!alike.is_empty()).then(|| Self::GroupsLikeChance { groups: names(&alike) });
+        few.into_iter().chain(alike).collect()
     }
 
     /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and who caused it: the
@@ -151,6 +159,7 @@ impl Warning {
             Self::OneGroup => "one-group",
             Self::BaselineNearNorm { .. } => "baseline-near-norm",
             Self::GroupsOutside { .. } => "groups-outside",
+            Self::GroupsLikeChance { .. } => "groups-like-chance",
             Self::TotalErrorRose { .. } => "total-error-rose",
             Self::BaselinesCutShort => "baselines-cut-short",
             Self::NotConverged { .. } => "not-converged",
@@ -182,6 +191,13 @@ impl std::fmt::Display for Warning {
                 "{} {} no more rows than topics ({rank}), so that nothing can be said of what sharing costs: kept outside the maximum, inside the total",
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
+            ),
+            Self::GroupsLikeChance { groups } => write!(
+                f,
+                "{} {} few rows and {} no more than a random group of that size would: kept outside the maximum, inside the total",
+                listed(groups),
+                if groups.len() == 1 { "has" } else { "have" },
+                if groups.len() == 1 { "pays" } else { "pay" },
             ),
             Self::TotalErrorRose { standard, found, group, rows } => write!(
                 f,
