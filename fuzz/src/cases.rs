@@ -14,8 +14,8 @@ use arrays::{npy_bytes, npz_bytes};
 pub use beside::tidy_up;
 use choices::Bytes;
 use fairer_nmf_io::{
-    Dataset, DenseView, DocumentFrequency, Format, InputError, Loaded, Matrix, Precision, Scaling,
-    StopWords, TextOptions, kept_recipe, read_bytes, read_documents,
+    Dataset, Decimal, DenseView, DocumentFrequency, Format, InputError, Loaded, Matrix, Precision,
+    Scaling, StopWords, TextOptions, kept_recipe, read_bytes, read_documents,
 };
 
 /// Every target.
@@ -141,6 +141,10 @@ fn table(bytes: &mut Bytes<'_>) -> bool {
     let mut text = join(names.iter().map(|n| quote(n)).collect()) + end;
     plain &= names.iter().enumerate().all(|(c, n)| *n == format!("c{c}"));
     plain &= kinds.iter().all(|kind| *kind > 2) && delimiter != '|' && columns > 1;
+    if plain && delimiter == ';' {
+        // Between semicolons 1.625 may be thousands, and the reader asks.
+        options.decimal = Some(Decimal::Point);
+    }
     let mut numbers = Vec::new();
     for _ in 0..rows {
         let cells: Vec<String> = kinds
