@@ -55,9 +55,9 @@ def refuse_mask(name: str, values: Any) -> None:
         masked = np.argwhere(np.ma.getmaskarray(values))
         place = ", ".join(map(str, masked[0].tolist()))
         raise ValueError(
-            f"{name} has {len(masked)} masked entries, the first at [{place}], and unobserved "
-            f"entries are not supported: leave their rows or columns out, or give them a value "
-            f"({name}.filled(0))"
+            f"{name} has {len(masked)} masked entries, the first at [{place}]: leave their rows or "
+            f"columns out, or give them a value ({name}.filled(0)); FairerNMF(missing='unobserved') "
+            "takes those of X as unobserved"
         )
 
 
