@@ -208,10 +208,8 @@ fn markdown(found: &Found) -> String {
 
 /// Every way with the part that it recovers, set by set; what makes it worse by more than the whole benefit is drawn there.
 fn picture(all: &[Found]) -> String {
-    let series = |(colour, found): (usize, &Found)| DumbbellSeries {
-        name: format!("{}, rank {}", found.title, found.rank),
-        colour,
-    };
+    let series =
+        |(colour, found): (usize, &Found)| DumbbellSeries { name: found.title.to_owned(), colour };
     let row = |(at, name): (usize, &str)| DumbbellRow {
         name: name.to_owned(),
         points: (all.iter())
