@@ -2,6 +2,7 @@
 
 use crate::errors::to_python;
 use fairer_nmf::data::split_unobserved;
+use fairer_nmf::rows::GroupCodes;
 use fairer_nmf::{Csr, Element, GroupedData, Indices, Matrix, Result};
 use ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
@@ -172,6 +173,16 @@ pub struct Groups {
 }
 
 impl Groups {
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// For rows that are not in memory, which are in one group each.
+    pub fn into_codes(self) -> GroupCodes {
+        let codes = self.codes.into_iter().map(|code| code as u32).collect();
+        GroupCodes { names: self.names, codes }
+    }
+
     /// None is one group: plain NMF.
     pub fn of(given: GivenGroups<'_>) -> PyResult<Option<Self>> {
         let Some(given) = given else { return Ok(None) };

@@ -6,14 +6,17 @@ use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::discover::{Discover, discover};
+use fairer_nmf::fit::{Checkpoint, Start, StartWeights, Ties};
 use fairer_nmf::rank::{self, RankOptions};
+use fairer_nmf::rows::FeatureScaling;
 use fairer_nmf::{
     Baseline, Element, Init, Method, Observer, Parameters, Penalties, Stopping, Update,
-    baseline::Estimate, baseline::GroupBaseline, fit::Start, fit::StartWeights, fit::Ties,
+    baseline::Estimate, baseline::GroupBaseline,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The parameters of a fit, as the package hands them over in a dict.
@@ -49,6 +52,9 @@ pub struct Settings {
     seed: u64,
     pub threads: usize,
     pub feature_names: Option<Vec<String>>,
+    checkpoint: Option<PathBuf>,
+    every: f64,
+    resume: bool,
 }
 
 fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
@@ -88,6 +94,21 @@ impl Settings {
 
     pub fn normalize(&self) -> bool {
         self.normalize
+    }
+
+    /// Where the state of the fit is kept, and how often.
+    pub fn checkpoint(&self) -> PyResult<Option<Checkpoint>> {
+        let every = match Duration::try_from_secs_f64(self.every) {
+            Ok(every) => every,
+            Err(_) => return unknown("every", &self.every.to_string(), "seconds, zero or more"),
+        };
+        let resume = self.resume;
+        Ok(self.checkpoint.clone().map(|path| Checkpoint { path, every, resume }))
+    }
+
+    /// How features are scaled, of rows that are not in memory.
+    pub fn scaling(&self) -> FeatureScaling {
+        if self.normalize { FeatureScaling::Unit } else { FeatureScaling::AsTheyAre }
     }
 
     fn method(&self) -> PyResult<Method> {
@@ -218,7 +239,7 @@ pub fn fit<'py>(
     representation: Option<PyReadonlyArray2<'py, f64>>,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Bound<'py, PyAny>)> {
-    let parameters = settings.parameters()?;
+    let (parameters, kept) = (settings.parameters()?, settings.checkpoint()?);
     let discovery = settings.discovery()?;
     let own = |factor: PyReadonlyArray2<'py, f64>| factor.as_array().to_owned();
     let start = Start { components: components.map(own), representation: representation.map(own) };
@@ -228,7 +249,8 @@ pub fn fit<'py>(
         let view = owned.view()?;
         let gaps = Gaps::of(&view, settings.unobserved);
         let task = |observer: &Observer<'_>| {
-            fit_view(&gaps, groups.as_ref(), settings.normalize, &parameters, discovery, start, observer)
+            let asked = (&parameters, discovery, kept.as_ref());
+            fit_view(&gaps, groups.as_ref(), settings.normalize, asked, start, observer)
         };
         let fit = run(py, settings.threads, listener, task)?.map_err(to_python)?;
         let mut model = fit.model;
@@ -237,12 +259,15 @@ pub fn fit<'py>(
     })
 }
 
+/// What a fit is asked for, and where its state is kept.
+type Asked<'a> = (&'a Parameters, Option<(Discover, usize)>, Option<&'a Checkpoint>);
+
+/// A start of the user's own is not kept: the package refuses both together.
 fn fit_view<T: Element>(
     gaps: &Gaps<'_, T>,
     groups: Option<&Groups>,
     normalize: bool,
-    parameters: &Parameters,
-    discovery: Option<(Discover, usize)>,
+    (parameters, discovery, kept): Asked<'_>,
     start: Option<Start>,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<fairer_nmf::Fit<T>> {
@@ -261,7 +286,7 @@ fn fit_view<T: Element>(
             start.components = start.components.map(|h| in_scaled_features(h, data.scale()));
             fairer_nmf::fit::fit_from(&data, parameters, &start, observer)?
         }
-        None => fairer_nmf::fit(&data, parameters, observer)?,
+        None => fairer_nmf::fit::fit_kept(&data, parameters, kept, observer)?,
     };
     fit.model.found_groups = found;
     Ok(fit)

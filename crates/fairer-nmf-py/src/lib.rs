@@ -7,6 +7,7 @@ mod audit;
 mod compare;
 mod data;
 mod datasets;
+mod disk;
 mod errors;
 mod fit;
 mod model;
@@ -27,6 +28,8 @@ mod _core {
     use super::data::_data_pointer;
     #[pymodule_export]
     use super::datasets::{heart_disease_csv, synthetic};
+    #[pymodule_export]
+    use super::disk::{OnDisk, fit_on_disk};
     #[pymodule_export]
     use super::fit::{choose_rank, estimate_baselines, fit};
     #[pymodule_export]

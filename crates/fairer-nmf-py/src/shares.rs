@@ -219,11 +219,12 @@ pub fn fit_shares(
     settings: Settings,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
-    let parameters = settings.parameters()?;
+    let (parameters, kept) = (settings.parameters()?, settings.checkpoint()?);
     let shares = Asked::new(ask);
     let task = |observer: &Observer<'_>| {
         let rows = about.spread(&shares)?;
-        let mut model = fairer_nmf::fit::fit_rows(&rows, &parameters, observer)?.model;
+        let fit = fairer_nmf::fit::fit_rows_kept(&rows, &parameters, kept.as_ref(), observer)?;
+        let mut model = fit.model;
         model.scale = rows.scale().map(<[f64]>::to_vec);
         Ok(model)
     };

@@ -116,6 +116,41 @@ def test_a_lost_scheduler_is_told(at_round):
             model.fit(collections(X, groups)[0], sensitive_features=collections(X, groups)[1])
 
 
+def test_a_lost_scheduler_leaves_a_checkpoint(client, at_round, tmp_path):
+    """The fit goes on from it in memory, on disk and on another cluster."""
+    X, groups = rows_and_groups()
+    options = FIXED | {"max_iter": 40, "checkpoint": tmp_path / "state", "every": 0.0}
+    with own_cluster() as gone, distributed.Client(gone, set_as_default=False) as lost:
+        model = cluster.FairerNMF(random_state=3, **options)
+        model.client = lost
+
+        def close():
+            threading.Thread(target=gone.close, daemon=True).start()
+            time.sleep(1.0)
+
+        # Beyond the soft beginning, with the questions before the fit.
+        at_round({25: close})
+        with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
+            model.fit(collections(X, groups)[0], sensitive_features=collections(X, groups)[1])
+    left = (tmp_path / "state.restart-0").read_bytes()
+    assert len(left) < X.nbytes, "no rows"
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED | {"max_iter": 40})
+    np.save(tmp_path / "X.npy", X)
+    at_round({})
+    for make, rows, labels, more in [
+        (fairer_nmf.FairerNMF, X, groups, {}),
+        (fairer_nmf.FairerNMF, tmp_path / "X.npy", groups, {"memory": "100kB"}),
+        (cluster.FairerNMF, *collections(X, groups), {}),
+    ]:
+        (tmp_path / "state.restart-0").write_bytes(left)
+        again = fitted(make, rows, labels, **options | more, resume=True)
+        assert far(own, again) < 1e-8
+        # What is left of the way is short.
+        assert getattr(again, "traffic_", {"rounds": 0})["rounds"] < 35
+    with pytest.raises(ValueError, match="the numbers in the data are not those of then"):
+        fitted(cluster.FairerNMF, *collections(X + 1.0, groups), **options, resume=True)
+
+
 def too_large(block):
     """Take more memory than the worker has, for longer than its nanny looks away."""
     hoard = np.ones(100_000_000)

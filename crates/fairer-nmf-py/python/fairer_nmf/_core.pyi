@@ -44,6 +44,9 @@ class Settings(TypedDict):
     seed: int
     threads: int
     feature_names: list[str] | None
+    checkpoint: str | None
+    every: float
+    resume: bool
 
 class ReportSettings(TypedDict):
     title: str
@@ -82,6 +85,25 @@ class Share:
     def answer(
         self, questions: Sequence[bytes], threads: int
     ) -> list[NDArray[np.float64] | None]: ...
+
+class OnDisk:
+    def __init__(self, path: str, group_by: list[str], memory: str, threads: int) -> None: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
+    @property
+    def groups(self) -> list[str] | None: ...
+
+def fit_on_disk(
+    held: OnDisk,
+    groups: _Groups,
+    settings: Settings,
+    wanted: bool,
+    listener: _Listener = None,
+) -> tuple[Model, NDArray[Any] | None, int]: ...
 
 class Report:
     def html(self) -> str: ...

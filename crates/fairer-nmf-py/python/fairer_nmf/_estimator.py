@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairer_nmf import _choices, _core, _data, _meaning
+from fairer_nmf import _choices, _core, _data, _disk, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import counted, listener
@@ -111,6 +112,16 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         the original features; errors and losses are those of the scaled ones.
     bound : bool, default=True
         Compute `global_bound_`, which takes time of its own on wide data.
+    memory : str or int, optional
+        Where X is a path: what the fit may take in memory, as in "2GB", or in bytes. The rows stay on
+        disk and are read block by block; :meth:`fit` says which files. docs/scaling.md.
+    checkpoint : path-like, optional
+        Keep the state of the fit in this file and, one a run, in files beside it.
+    every : float, default=30.0
+        Seconds between two states.
+    resume : bool, default=False
+        Go on from the checkpoint: the model is the one that the fit would have ended with. A
+        checkpoint of other data or parameters is refused.
     max_groups : int, default=100
         The most groups that a fit takes, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
@@ -165,6 +176,8 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         groups by errors the last has the largest errors.
     observed_shares_ : ndarray of shape (n_groups,)
         With ``missing="unobserved"``: the share of every group's cells that are observed.
+    reads_ : int
+        How often all rows were read, where they stayed on disk.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -215,6 +228,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         time_limit: float | None = None,
         normalize: Normalize = None,
         bound: bool = True,
+        memory: str | int | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        every: float = 30.0,
+        resume: bool = False,
         max_groups: int = _data.MOST_GROUPS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -245,6 +262,10 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.time_limit = time_limit
         self.normalize = normalize
         self.bound = bound
+        self.memory = memory
+        self.checkpoint = checkpoint
+        self.every = every
+        self.resume = resume
         self.max_groups = max_groups
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -264,15 +285,17 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or path
             Non-negative data. float32 and float64 arrays of any order and CSR matrices are read
-            where they are.
+            where they are. With `memory`, the path of rows that stay on disk: a ``.npy`` or ``.npz``
+            file, a folder of such shards, a folder with ``data.npy``, ``indices.npy`` and
+            ``indptr.npy`` (CSR), or a CSV file, which is converted once into a folder beside it.
         y : ignored
             For scikit-learn's conventions.
         sensitive_features : array-like or frame, optional
             One label per row: a list, array, Series or categorical, or a frame of several
             columns, whose combinations are the groups. Where X and the labels are of pandas,
-            rows are matched by their index.
+            rows are matched by their index. Of a CSV file on disk the name of its column, or several.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows of the population each row stands for, as in surveys: a row of weight 2 is
             as if it stood there twice, one of weight 0 as if absent.
@@ -285,7 +308,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         FairerNMF
             The estimator.
         """
-        self._fit(X, y, sensitive_features, sample_weight, W, H)
+        self._fit(X, y, sensitive_features, sample_weight, W, H, wanted=False)
         return self
 
     def fit_transform(
@@ -310,7 +333,7 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray of shape (n_samples, n_components)
             W.
         """
-        return self._fit(X, y, sensitive_features, sample_weight, W, H)
+        return cast(NDArray[Any], self._fit(X, y, sensitive_features, sample_weight, W, H))
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give the best coordinates of rows for the dictionary; groups are not needed.
@@ -442,8 +465,22 @@ class FairerNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return estimator
 
     def _fit(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, W: Any, H: Any
-    ) -> NDArray[Any]:
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        W: Any,
+        H: Any,
+        wanted: bool = True,
+    ) -> NDArray[Any] | None:
+        if self.checkpoint is not None and not (W is None and H is None):
+            raise ValueError("a start of your own is not kept in checkpoints: leave W and H out")
+        if isinstance(X, (str, PathLike)):
+            _disk.refuse(self, sample_weight, W, H)
+            return _disk.fit(self, os.fspath(X), y, sensitive_features, wanted)
+        if self.memory is not None:
+            raise ValueError("memory is for rows that stay on disk: give X as their path")
         index = index_of(X)
         X = _data.named(_choices.unmasked(self, X))
         X = _data.native(validate_data(self, X, **_data.VALIDATION))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -71,6 +72,24 @@ def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Setting
         "seed": _data.seed(estimator.random_state),
         "threads": _data.threads(estimator.n_jobs),
         "feature_names": None if feature_names is None else list(map(str, feature_names)),
+        **_checkpoint(estimator),
+    }
+
+
+class _Checkpoint(TypedDict):
+    checkpoint: str | None
+    every: float
+    resume: bool
+
+
+def _checkpoint(estimator: FairerNMF) -> _Checkpoint:
+    path = estimator.checkpoint
+    if path is None and estimator.resume:
+        raise ValueError("resume=True goes on from a checkpoint: give the file as checkpoint=")
+    return {
+        "checkpoint": None if path is None else os.fspath(path),
+        "every": _data.number("every", estimator.every),
+        "resume": bool(estimator.resume),
     }
 
 

@@ -69,6 +69,8 @@ class FairerNMF(_estimator.FairerNMF):
     The same parameters and attributes, and with the same seed the same model up to the rounding of
     sums, for any partitions and any number of workers. Every worker passes over its rows on one
     thread per task; `n_jobs` is not used. Workers may be lost, retired and added while a fit runs.
+    `checkpoint` is a file of the driver's machine; it has no rows, which the workers make anew, and
+    a fit may go on from it in memory, on disk or on another cluster.
 
     Not offered, because they need all rows in one place: ``init="nndsvd"`` and ``"nndsvda"``,
     ``n_components="auto"``, groups that overlap, weights of samples, and starts `W`, `H` of your own.
@@ -173,6 +175,8 @@ class FairerNMF(_estimator.FairerNMF):
         """Refuse before any data move."""
         if self.init in ("nndsvd", "nndsvda"):
             raise ValueError(f"init={self.init!r} needs all rows in memory: use 'auto' or 'random'")
+        if self.memory is not None:
+            raise ValueError("memory is for rows on the disk of one machine: workers have limits of their own")
         if isinstance(self.n_components, str):
             raise ValueError("n_components='auto' needs all rows in memory: give a number")
         own = {

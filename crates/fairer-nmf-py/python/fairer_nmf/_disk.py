@@ -1,0 +1,108 @@
+"""Fits to rows that stay on disk."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairer_nmf import _core, _data, _meaning
+from fairer_nmf._messages import in_names_of
+from fairer_nmf._progress import listener
+from fairer_nmf._warn import warn
+
+if TYPE_CHECKING:
+    from fairer_nmf._estimator import FairerNMF
+
+
+def refuse(estimator: FairerNMF, sample_weight: Any, W: Any, H: Any) -> None:
+    """Refuse what needs all rows in memory, before any of them is read."""
+    if estimator.memory is None:
+        raise ValueError(
+            "X is a path: say how much memory the fit may take, as in memory='2GB', or read the file "
+            "and give an array"
+        )
+    needs = "needs all rows in memory"
+    if W is not None or H is not None:
+        raise ValueError(f"a start of your own {needs}: leave W and H out")
+    if sample_weight is not None:
+        raise ValueError(f"sample_weight {needs}: leave it out")
+    if estimator.init in ("nndsvd", "nndsvda"):
+        raise ValueError(f"init={estimator.init!r} {needs}: use 'auto' or 'random'")
+    if isinstance(estimator.n_components, str):
+        raise ValueError(f"n_components='auto' {needs}: give a number")
+    given = {
+        "worst_share": estimator.worst_share is not None,
+        "discover": estimator.discover is not None,
+        "alpha_W": estimator.alpha_W != 0,
+        "alpha_H": estimator.alpha_H not in ("same", 0),
+        "missing": estimator.missing != "error",
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise ValueError(f"{name}={getattr(estimator, name)!r} {needs}: leave it out")
+    if estimator.groups != "combined":
+        raise ValueError(f"groups={estimator.groups!r} {needs}: combinations are the groups here")
+
+
+def _columns(path: str, labels: Any) -> list[str] | None:
+    """Give the columns of a table that labels name; none where they are labels themselves."""
+    if isinstance(labels, str):
+        return [labels]
+    names = isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels)
+    lower = path.lower().removesuffix(".gz")
+    return list(labels) if names and lower.endswith((".csv", ".tsv", ".tab")) else None
+
+
+def fit(
+    estimator: FairerNMF, path: str, y: Any, labels: Any, wanted: bool
+) -> NDArray[Any] | None:
+    """Fit, and give W where it is wanted."""
+    if path.lower().endswith((".parquet", ".pq")) or _has_parquet(path):
+        raise ValueError(
+            f"{path} is Parquet, which the program reads when it is built with it: "
+            "fairer_nmf.dask.FairerNMF takes a folder of Parquet too"
+        )
+    columns = _columns(path, labels)
+    threads = _data.threads(estimator.n_jobs)
+    held = _core.OnDisk(path, columns or [], str(estimator.memory), threads)
+    if held.note is not None and "converted once" in held.note:
+        warn(held.note)
+    elif held.note is not None and estimator.verbose:
+        print(held.note)
+    names = held.feature_names
+    if columns is None:
+        groups = estimator._groups(labels, None)
+    elif held.groups is None:
+        raise ValueError(f"sensitive_features names a column, and {path} has none: give one label per row")
+    elif estimator.merge_small:
+        raise ValueError("merge_small needs the labels of all rows: give them as an array")
+    else:
+        most = _data.count("max_groups", estimator.max_groups)
+        groups = _data.encode_groups(np.array(held.groups, dtype=object), None, most)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    settings = estimator._settings(groups)
+    if settings["baseline"] == "adjusted":
+        settings["baseline"] = "best"
+    if groups is None and settings["method"] in ("am", "mu"):
+        _meaning.warn_of_no_groups(settings["method"], y)
+    with listener(estimator.verbose, settings["max_iterations"]) as progress, in_names_of(names):
+        model, rows, reads = _core.fit_on_disk(held, groups, settings, wanted, progress)
+    estimator.n_features_in_ = model.components.shape[1]
+    estimator._set_fitted(model)
+    estimator.reads_ = reads
+    if groups is not None:
+        estimator.groups_ = groups.to_array()
+    for note in held.notes:
+        warn(note)
+    _meaning.pass_on_warnings(model, groups)
+    return rows
+
+
+def _has_parquet(path: str) -> bool:
+    return os.path.isdir(path) and any(
+        name.lower().endswith((".parquet", ".pq")) for name in os.listdir(path)
+    )

@@ -1,0 +1,162 @@
+//! Data that stay on disk, fitted block by block.
+
+use crate::data::{GivenGroups, Groups};
+use crate::errors::to_python;
+use crate::fit::Settings;
+use crate::model::Model;
+use crate::run::run;
+use fairer_nmf::fit::{Checkpoint, fit_rows_kept};
+use fairer_nmf::rows::{GroupCodes, Representation};
+use fairer_nmf::{Error, Observer, Parameters, Progress};
+use fairer_nmf_io::{
+    AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, on_disk, open_shards,
+    parse_bytes,
+};
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+/// Data on disk, ready to be read in blocks.
+#[pyclass(frozen, module = "fairer_nmf._core")]
+pub struct OnDisk {
+    shards: String,
+    memory: usize,
+    groups: Option<GroupCodes>,
+    /// Where a table was converted to, or found again; none of a matrix.
+    #[pyo3(get)]
+    note: Option<String>,
+    #[pyo3(get)]
+    notes: Vec<String>,
+    #[pyo3(get)]
+    feature_names: Option<Vec<String>>,
+}
+
+fn refused(error: InputError) -> PyErr {
+    let mut sentence = error.to_string();
+    for (option, parameter) in [("--memory", "memory"), ("--group-by", "sensitive_features")] {
+        sentence = sentence.replace(option, parameter);
+    }
+    if sentence.contains("`--") {
+        sentence += " (options of the program `fairer-nmf fit`)";
+    }
+    match Failure::from(error) {
+        Failure::Failed(_) => PyOSError::new_err(sentence),
+        _ => PyValueError::new_err(sentence),
+    }
+}
+
+#[pymethods]
+impl OnDisk {
+    /// `group_by`: the columns of a table that make the groups.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: String,
+        group_by: Vec<String>,
+        memory: &str,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let memory = parse_bytes(memory)
+            .map_err(|e| PyValueError::new_err(format!("memory is '{memory}': {e}")))?;
+        let options = ReadOptions { group_by, ..ReadOptions::default() };
+        let task = |observer: &Observer<'_>| {
+            // Heard by nobody; it tells whether the user wants to stop.
+            let watch = |done| observer(&Progress::Baselines { done, total: 0 }).is_continue();
+            on_disk(&path, &options, memory, &watch)
+        };
+        let found = run(py, threads, None, task)?.map_err(refused)?;
+        let (feature_names, notes) = match found.table {
+            Some(table) => (Some(table.features), table.notes),
+            None => (None, Vec::new()),
+        };
+        let (shards, note, groups) = (found.shards, found.note, found.groups);
+        Ok(Self { shards, memory, groups, note, notes, feature_names })
+    }
+
+    /// Names of the groups that columns of the table make.
+    #[getter]
+    fn groups(&self) -> Option<Vec<String>> {
+        self.groups.as_ref().map(|groups| groups.names.clone())
+    }
+}
+
+impl OnDisk {
+    /// The groups in the order of `names`, where the table has them.
+    fn in_order_of(&self, names: &[String]) -> PyResult<Option<GroupCodes>> {
+        let Some(own) = &self.groups else { return Ok(None) };
+        let place = |name: &String| names.iter().position(|known| known == name);
+        let places: Option<Vec<usize>> = own.names.iter().map(place).collect();
+        let places = places.ok_or_else(|| PyValueError::new_err("a group has no name"))?;
+        let codes = own.codes.iter().map(|&code| places[code as usize] as u32).collect();
+        Ok(Some(GroupCodes { names: names.to_vec(), codes }))
+    }
+}
+
+/// W in its number type.
+#[derive(IntoPyObject)]
+pub enum Found<'py> {
+    F32(Bound<'py, numpy::PyArray2<f32>>),
+    F64(Bound<'py, numpy::PyArray2<f64>>),
+}
+
+/// Fits data on disk: the model, W where it is wanted, and how often all rows were read. Of groups that
+/// the table has, only the names of `groups` count.
+#[pyfunction]
+#[pyo3(signature = (held, groups, settings, wanted, listener=None))]
+pub fn fit_on_disk<'py>(
+    py: Python<'py>,
+    held: &OnDisk,
+    groups: GivenGroups<'py>,
+    settings: Settings,
+    wanted: bool,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(Model, Option<Found<'py>>, usize)> {
+    let (parameters, kept) = (settings.parameters()?, settings.checkpoint()?);
+    let given = Groups::of(groups)?;
+    let own = match &given {
+        Some(given) => held.in_order_of(given.names())?,
+        None => None,
+    };
+    let limit = InputLimit::default();
+    let shards =
+        open_shards(&held.shards, held.memory, Precision::Stored, limit).map_err(refused)?;
+    let rows = shards.rows();
+    let codes = match (own, given) {
+        (Some(own), _) => own,
+        (None, Some(given)) => given.into_codes(),
+        (None, None) => GroupCodes { names: vec!["all".to_owned()], codes: vec![0; rows] },
+    };
+    let about = (&settings, &parameters, kept.as_ref());
+    let task =
+        |observer: &Observer<'_>| fit_shards(&shards, codes, held.memory, about, wanted, observer);
+    let (mut model, w, reads) = run(py, settings.threads, listener, task)?.map_err(to_python)?;
+    model.feature_names = settings.feature_names.clone().or_else(|| held.feature_names.clone());
+    let w = w.map(|w| match w {
+        Representation::F32(w) => Found::F32(w.into_pyarray(py)),
+        Representation::F64(w) => Found::F64(w.into_pyarray(py)),
+    });
+    Ok((Model(model), w, reads))
+}
+
+type Fitted = (fairer_nmf::Model, Option<Representation>, usize);
+
+fn fit_shards(
+    shards: &AnyShards,
+    groups: GroupCodes,
+    memory: usize,
+    (settings, parameters, kept): (&Settings, &Parameters, Option<&Checkpoint>),
+    wanted: bool,
+    observer: &Observer<'_>,
+) -> fairer_nmf::Result<Fitted> {
+    let alone = groups.names.len() == 1;
+    let rows = shards.hold(groups, &settings.scaling(), memory);
+    let rows = rows.map_err(|error| match error {
+        Error::ZeroGroup { .. } if alone => Error::ZeroData,
+        other => other,
+    })?;
+    let fit = fit_rows_kept(&*rows, parameters, kept, observer)?;
+    let w = if wanted { Some(fit.representation()?) } else { None };
+    let mut model = fit.model;
+    model.scale = rows.scale().map(<[f64]>::to_vec);
+    Ok((model, w, rows.reads()))
+}

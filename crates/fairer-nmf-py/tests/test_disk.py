@@ -1,0 +1,193 @@
+"""Rows that stay on disk, and checkpoints: the model is that of the rows in memory."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fairer_nmf import FairerNMF
+from fairer_nmf.datasets import make_synthetic_1
+
+#: A fixed number of iterations from one start.
+FIXED = {
+    "n_components": 3, "init": "random", "n_init": 1, "tol": 0, "max_iter": 20, "baseline": "zero",
+    "random_state": 3,
+}  # fmt: skip
+
+pytestmark = pytest.mark.filterwarnings("ignore:not converged", "ignore:.*was converted once")
+
+
+def far(a, b):
+    return max(
+        np.abs(a.components_ - b.components_).max(),
+        np.abs(a.history_ - b.history_).max(),
+        np.abs(a.group_errors_ - b.group_errors_).max(),
+    )
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic_1(random_state=1)
+
+
+def saved(tmp_path, X, form):
+    """Write the rows in one of the forms, and give the path."""
+    if form == "npy":
+        np.save(tmp_path / "X.npy", X)
+        return tmp_path / "X.npy"
+    folder = tmp_path / form
+    folder.mkdir()
+    if form == "shards":
+        for number, part in enumerate(np.array_split(X, 3)):
+            np.save(folder / f"{number}.npy", part)
+    elif form == "csr":
+        rows = sparse.csr_array(X)
+        for name in ("data", "indices", "indptr"):
+            np.save(folder / f"{name}.npy", getattr(rows, name))
+    elif form == "packed":
+        sparse.save_npz(folder / "X.npz", sparse.csr_array(X))
+        return folder / "X.npz"
+    return folder
+
+
+@pytest.mark.parametrize("form", ["npy", "shards", "csr", "packed"])
+@pytest.mark.parametrize("normalize", [None, "features"])
+def test_rows_on_disk_are_those_in_memory(tmp_path, data, form, normalize):
+    X, groups = data
+    options = FIXED | {"normalize": normalize}
+    own = FairerNMF(**options).fit(X, sensitive_features=groups)
+    model = FairerNMF(**options, memory="40kB" if form != "packed" else "60kB")
+    W = model.fit_transform(saved(tmp_path, X, form), sensitive_features=groups)
+    assert far(own, model) < 1e-10
+    assert list(model.groups_) == list(own.groups_)
+    assert model.n_features_in_ == X.shape[1] and model.reads_ > FIXED["max_iter"]
+    assert np.abs(W - FairerNMF(**options).fit_transform(X, sensitive_features=groups)).max() < 1e-9
+
+
+def test_single_precision_and_no_groups(tmp_path, data):
+    X = data[0].astype(np.float32)
+    path = saved(tmp_path, X, "npy")
+    options = FIXED | {"method": "standard", "memory": 100_000}
+    model = FairerNMF(**options)
+    W = model.fit_transform(path)
+    own = FairerNMF(**FIXED | {"method": "standard"}).fit(X)
+    assert W.dtype == np.float32 and np.abs(own.components_ - model.components_).max() < 1e-4
+
+
+def test_a_table_is_converted_once_and_found_again(tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    X, groups = data
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    own = FairerNMF(**FIXED).fit(frame, sensitive_features=groups)
+    path = tmp_path / "rows.csv"
+    frame.assign(kind=groups).to_csv(path, index=False)
+    model = FairerNMF(**FIXED, memory="200kB")
+    with pytest.warns(UserWarning, match=r"rows\.csv was converted once into .*rows\.csv\.shards-"):
+        model.fit(path, sensitive_features="kind")
+    assert far(own, model) < 1e-10
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert list(model.groups_) == list(own.groups_)
+    made = {entry: entry.stat().st_mtime_ns for entry in tmp_path.rglob("*.npy")}
+    again = FairerNMF(**FIXED, memory="200kB").fit(path, sensitive_features=["kind"])
+    assert far(model, again) == 0
+    assert made == {entry: entry.stat().st_mtime_ns for entry in tmp_path.rglob("*.npy")}
+    # The model takes frames, as any other does.
+    assert model.transform(frame).shape == (len(frame), 3)
+
+
+def test_what_needs_all_rows_is_refused(tmp_path, data):
+    X, groups = data
+    path = saved(tmp_path, X, "npy")
+    for options, words in [
+        ({}, "memory='2GB'"),
+        ({"memory": "much"}, "memory is 'much': expected an amount"),
+        ({"memory": "100"}, "memory: a row of .* has 96 bytes: give at least 1536"),
+        ({"memory": "1MB", "init": "nndsvd"}, "init='nndsvd' needs all rows in memory"),
+        ({"memory": "1MB", "n_components": "auto"}, "needs all rows in memory: give a number"),
+        ({"memory": "1MB", "groups": "each"}, "groups='each' needs all rows"),
+        ({"memory": "1MB", "resume": True}, "checkpoint="),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            FairerNMF(**FIXED | options).fit(path, sensitive_features=groups)
+    with pytest.raises(ValueError, match="999 group labels for 1000 rows"):
+        FairerNMF(**FIXED, memory="1MB").fit(path, sensitive_features=groups[1:])
+    with pytest.raises(ValueError, match="memory is for rows that stay on disk"):
+        FairerNMF(**FIXED, memory="1MB").fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="does not exist"):
+        FairerNMF(**FIXED, memory="1MB").fit(tmp_path / "no.npy", sensitive_features=groups)
+    wrong = X.copy()
+    wrong[3, 1] = -1
+    np.save(path, wrong)
+    with pytest.raises(ValueError, match="Negative values"):
+        FairerNMF(**FIXED, memory="1MB").fit(path, sensitive_features=groups)
+
+
+#: A fit that takes seconds, and its checkpoint; killed from outside.
+LONG = """
+import sys
+import numpy as np
+from fairer_nmf import FairerNMF
+from fairer_nmf.datasets import make_synthetic_1
+X, groups = make_synthetic_1(random_state=1)
+source, checkpoint, resume = sys.argv[1:]
+options = dict(n_components=5, tol=0, max_iter=400, n_init=2, baseline="best", baseline_runs=2,
+               random_state=0, bound=False)
+options |= dict(memory="40kB") if source != "memory" else {}
+options |= dict(checkpoint=checkpoint, every=0.01, resume=resume == "resume") if checkpoint else {}
+model = FairerNMF(**options)
+import warnings; warnings.simplefilter("ignore")
+model.fit(X if source == "memory" else source, sensitive_features=groups)
+np.save(sys.stdout.buffer, np.concatenate([model.group_errors_, model.components_.ravel()]))
+"""
+
+
+def run(*arguments, kill_after=None, wait_for=None):
+    process = subprocess.Popen([sys.executable, "-c", LONG, *map(str, arguments)], stdout=subprocess.PIPE)
+    if wait_for is not None:
+        while not list(wait_for.parent.glob(wait_for.name + ".*")) and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(kill_after)
+        process.send_signal(signal.SIGKILL)
+    out = process.communicate()[0]
+    return out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_killed_process_goes_on_to_the_same_model(tmp_path, data):
+    X, _ = data
+    path = saved(tmp_path, X, "npy")
+    whole = np.load(io.BytesIO(run("memory", "", "")))
+    for number, (first, second) in enumerate([("memory", "memory"), (path, path), ("memory", path)]):
+        state = tmp_path / f"state{number}"
+        run(first, state, "", kill_after=0.05, wait_for=state)
+        assert state.exists()
+        found = np.load(io.BytesIO(run(second, state, "resume")))
+        if first == second == "memory":
+            assert (found == whole).all(), "to the last bit"
+        else:
+            # Errors of the two groups, to the tolerance of a whole fit.
+            assert np.abs(found[:2] - whole[:2]).max() < 1e-3
+
+
+def test_a_checkpoint_of_other_data_or_parameters_is_refused(tmp_path, data):
+    X, groups = data
+    state = tmp_path / "state"
+    options = FIXED | {"checkpoint": state}
+    FairerNMF(**options).fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="rank was 3 and is 2 now"):
+        FairerNMF(**options | {"n_components": 2}, resume=True).fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="numbers in the data are not those of then"):
+        FairerNMF(**options, resume=True).fit(X + 0.1, sensitive_features=groups)
+    again = FairerNMF(**options, resume=True).fit(X, sensitive_features=groups)
+    plain = FairerNMF(**FIXED).fit(X, sensitive_features=groups)
+    assert (again.components_ == plain.components_).all()
+    with pytest.raises(ValueError, match="not kept in checkpoints"):
+        FairerNMF(**options).fit(X, sensitive_features=groups, H=plain.components_)
+    with pytest.raises(ValueError, match="every is -1.0: expected seconds|every is '-1'"):
+        FairerNMF(**options, every=-1.0).fit(X, sensitive_features=groups)
