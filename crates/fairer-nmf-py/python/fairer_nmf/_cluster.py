@@ -309,7 +309,9 @@ def gathered(
     alone = 0
     while True:
         try:
-            wait(futures, timeout=LOOK)
+            # `wait` asks the current client, which need not be this one.
+            with client.as_current():
+                wait(futures, timeout=LOOK)
             return list(client.gather(futures)) if results else []
         except TimeoutError:
             if client.status != "running":
