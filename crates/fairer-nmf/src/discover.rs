@@ -164,10 +164,8 @@ fn named<T: Element>(mut labels: Vec<usize>, data: &GroupedData<'_, T>) -> Vec<u
     labels.iter().zip(&zero).filter(|(_, zero)| !**zero).for_each(|(&l, _)| sizes[l] += 1);
     let largest = (0..count).max_by_key(|&l| (sizes[l], count - l)).unwrap_or(0);
     let mut number = vec![0; count];
-    let mut next = 0;
-    for l in (0..count).filter(|&l| sizes[l] > 0) {
+    for (next, l) in (0..count).filter(|&l| sizes[l] > 0).enumerate() {
         number[l] = next;
-        next += 1;
     }
     for (label, zero) in labels.iter_mut().zip(zero) {
         *label = number[if zero { largest } else { *label }];
