@@ -113,7 +113,7 @@ enum Form {
     /// Packed: read as a whole.
     Npz(Stamp),
     /// Sparse, in three arrays.
-    Csr(Triple),
+    Csr(Box<Triple>),
 }
 
 /// Rows of a shard that are read together.
@@ -214,7 +214,7 @@ impl Shard {
 
     fn csr(folder: &str, triple: Triple) -> Self {
         let (rows, columns, single) = (triple.rows, triple.columns, triple.is_single());
-        Self { path: folder.into(), rows, columns, single, form: Form::Csr(triple) }
+        Self { path: folder.into(), rows, columns, single, form: Form::Csr(Box::new(triple)) }
     }
 
     /// The number of rows of every block of at most so many bytes, with values of so many.
