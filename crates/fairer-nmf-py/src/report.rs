@@ -8,7 +8,7 @@ use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
 use fairer_nmf::{
-    Element, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
+    Element, Method, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};
@@ -40,6 +40,8 @@ pub struct ReportSettings {
     refit: usize,
     /// The method of the audited dictionary, where it is fitted anew.
     fitted_by: String,
+    /// The method of a model of ours that evens the groups out; empty for other dictionaries.
+    method: String,
     /// The kind of the baselines, as they are estimated anew; empty where they were given.
     baseline: String,
     allow_small_groups: bool,
@@ -98,7 +100,11 @@ pub fn report<'py>(
     let groups = Groups::of(groups)?;
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
-    let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?);
+    let made = match settings.method.as_str() {
+        "" => None,
+        name => Some(method(name, "auto")?),
+    };
+    let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?, made);
     if !(settings.chance_time.is_finite() && settings.chance_time >= 0.0) {
         let time = settings.chance_time;
         return Err(PyValueError::new_err(format!("chance_time is {time}: expected seconds")));
@@ -138,7 +144,7 @@ fn find<T: Element>(
     groups: Option<&Groups>,
     (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
     s: &ReportSettings,
-    (parameters, refit): (Parameters, Option<Refit>),
+    (parameters, refit, method): (Parameters, Option<Refit>, Option<Method>),
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
     let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
@@ -157,8 +163,6 @@ fn find<T: Element>(
         seed: s.seed,
         ..AuditOptions::default()
     };
-    // A dictionary of Python's comes from anywhere.
-    let method = None;
     let peers = match s.compare {
         true => {
             let plan = PeerPlan::beside(method, Update::Hals);

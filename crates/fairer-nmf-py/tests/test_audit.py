@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 from sklearn.decomposition import NMF
 
 from fairer_nmf import FairerNMF, audit
-from fairer_nmf.datasets import make_synthetic_1
+from fairer_nmf.datasets import load_heart_disease, make_synthetic_1
 
 
 def test_any_dictionary_gets_its_best_coordinates(data):
@@ -174,3 +174,19 @@ def test_a_named_dictionary_is_read_by_name():
     assert worst(H.rename(columns=dict(zip(names, range(len(names)))))) == worst(H)
     with pytest.raises(ValueError, match="but H has no 'f3'"):
         worst(H.rename(columns={"f3": "other"}))
+
+
+def test_of_a_model_that_evens_out_the_verdict_is_about_standard_nmf():
+    heart = load_heart_disease()
+    s = heart.sensitive_features
+    model = FairerNMF(3, random_state=0).fit(heart.data, sensitive_features=s)
+    found = audit(heart.data, model, sensitive_features=s)
+    few = {"draws": 0, "permutations": 0, "folds": 0}
+    report = found.report(**few)
+    assert found.verdict == report.verdict and found.verdict["code"] != "not-tested"
+    assert [m["name"] for m in report.to_dict()["models"]][0] == "Standard NMF"
+    alone = found.report(**few, compare=False).verdict
+    assert alone["code"] == "not-tested" and "standard NMF" in alone["sentence"]
+    # The same dictionary without its history is judged as it is.
+    bare = audit(heart.data, model.components_, sensitive_features=s, normalize="features")
+    assert bare.verdict["sentence"] != found.verdict["sentence"]

@@ -183,6 +183,13 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
 
 /// What the audit says first, in the words of the library.
 pub fn verdict(found: &Comparison) -> page::Verdict {
+    if found.is_fairer() && found.standard.is_none() {
+        return page::Verdict {
+            code: page::VerdictCode::NotTested,
+            sentence: "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.".into(),
+            ..page::Verdict::default()
+        };
+    }
     let said = found.verdict();
     page::Verdict {
         code: match said.code {

@@ -42,7 +42,8 @@ likely fitted to the numbers as they are, so --normalize is none for it unless y
 otherwise. H has one row a topic and one column a feature; the transpose is recognised.
 
 The column p: the share of random groups of the same size whose error is at least as large (with
---refit: whose loss is). A small p says that the group fares worse than chance explains.
+--refit: whose loss is), group by group. That a group pays more than the others is the verdict's to say,
+which is adjusted over the groups.
 
 --report and --json also fit Fairer-NMF of the same rank, unless the model is one, and show what
 it would change and for whom; --no-compare leaves that and standard NMF out. In --json, `report`

@@ -116,7 +116,7 @@ fn families_of_groups_are_shown_family_by_family() {
         ]
     );
     let at = |what: &str| ran.out.find(what).unwrap_or_else(|| panic!("{what}: {}", ran.out));
-    assert!(at("\nsex\n") < at("sex=f") && at("sex=m") < at("\nregion\n"), "{}", ran.out);
+    assert!(at("\nsex\n") < at("\nsex=f") && at("\nsex=m") < at("\nregion\n"), "{}", ran.out);
     assert!(place.read("f.html").contains("by each of sex, region"));
     place.refused(
         &[&fit[..], &["--min-group-size", "5"]].concat(),

@@ -199,7 +199,7 @@ fn a_reader_that_goes_away_is_no_error() {
     use std::process::{Command, Stdio};
     let place = place();
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"))
-        .args(fit(&["--json", "-"]))
+        .args(fit(&["--json", "-", "--allow-small-groups"]))
         .current_dir(place.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -104,7 +104,15 @@ class Audit(GroupTable, Pages):
             why = "Whether some group pays more than the others was not tested: the data are not here."
             return {"code": "not-tested", "group": None, "sentence": why}
         if self._verdict is None:
-            bare = self.report(draws=0, permutations=0, folds=0, compare=False)
+            settings = self._subject.settings
+            # Of a model that evens the groups out it is about standard NMF, which is fitted beside it.
+            bare = self.report(
+                draws=0,
+                permutations=0,
+                folds=0,
+                compare=settings["method"] != "",
+                level=settings["level"],
+            )
             self._verdict = bare.verdict
         return self._verdict
 
@@ -239,7 +247,7 @@ def audit(
         are too low. Intervals of the loss, and of errors on rows not seen, are those of
         :meth:`Audit.report`: the baseline, too, was fitted to these rows (docs/calibration.md).
     level : float, default=0.95
-        Level of the intervals.
+        Level of the intervals and of the verdict.
     max_groups : int, default=100
         The most groups that are taken, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
@@ -272,6 +280,7 @@ def audit(
     feature_names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
     normalize = _dictionary.scaling(normalize, H)
+    method = _dictionary.evens_out(H)
     H = _dictionary.of(H, feature_names, X.shape[1])
     W = _data.factor(aligned(index, W, "W"), "W")
     encoded = _data.encode_groups(
@@ -293,10 +302,11 @@ def audit(
         "permutations": 0,
         "folds": 0,
         "compare": False,
-        "level": 0.95,
+        "level": _data.number("level", level),
         "min_group_size": 0,
         "refit": 0,
         "fitted_by": "",
+        "method": method,
         "baseline": baseline if isinstance(baseline, str) else "",
         "allow_small_groups": bool(allow_small_groups),
         "chance_draws": 40,

@@ -63,6 +63,7 @@ class ReportSettings(TypedDict):
     min_group_size: int
     refit: int
     fitted_by: str
+    method: str
     baseline: str
     allow_small_groups: bool
     chance_draws: int

@@ -52,3 +52,9 @@ def scaling(normalize: Normalize | str, H: Any) -> Normalize:
     if normalize != "auto":
         return normalize  # type: ignore[return-value]
     return "features" if getattr(H, "_model", None) is not None and H._model.scale is not None else None
+
+
+def evens_out(H: Any) -> str:
+    """Give the method of a fitted model of ours that evens the groups out, else nothing."""
+    method = getattr(H, "method", "") if getattr(H, "_model", None) is not None else ""
+    return method if method in ("am", "mu") else ""

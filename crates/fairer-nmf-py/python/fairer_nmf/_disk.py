@@ -86,6 +86,10 @@ def fit(
         estimator.feature_names_in_ = np.array(names, dtype=object)
     settings = estimator._settings(groups)
     if settings["baseline"] == "adjusted":
+        warn(
+            "baseline='adjusted' needs all rows in memory: this fit takes 'best', whose criterion is the "
+            "loss (say baseline='best' to agree)"
+        )
         settings["baseline"] = "best"
     if groups is None and settings["method"] in ("am", "mu"):
         _meaning.warn_of_no_groups(settings["method"], y)

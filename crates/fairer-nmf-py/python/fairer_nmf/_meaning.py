@@ -84,6 +84,8 @@ class _Checkpoint(TypedDict):
 
 def _checkpoint(estimator: FairerNMF) -> _Checkpoint:
     path = estimator.checkpoint
+    if path is not None and estimator.random_state is None:
+        raise ValueError("a checkpoint goes on with its seed only: give random_state as a number")
     if path is None and estimator.resume:
         raise ValueError("resume=True goes on from a checkpoint: give the file as checkpoint=")
     return {

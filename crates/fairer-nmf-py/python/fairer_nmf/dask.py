@@ -185,6 +185,7 @@ class FairerNMF(_estimator.FairerNMF):
             "alpha_W": self.alpha_W != 0.0,
             "alpha_H": self.alpha_H not in ("same", 0.0),
             "missing": self.missing != "error",
+            "merge_small": self.merge_small != 0,
         }
         for name in (name for name, given in own.items() if given):
             raise ValueError(f"{name} needs all rows in memory: leave it out, or fit there")

@@ -213,7 +213,10 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
         figures("to, %"),
     ];
     if tested {
-        columns.push(figures("p"));
+        let tests = real.draws.iter().filter_map(|draws| draws.permutation.as_ref());
+        let of_loss =
+            tests.clone().next().is_some() && tests.clone().all(|t| t.tested == Tested::Loss);
+        columns.push(figures(if of_loss { "p of the loss" } else { "p of the error" }));
     }
     if held_out {
         columns.push(figures("Held-out loss, %"));

@@ -226,7 +226,9 @@ pub(crate) fn chance_within<T: Element>(
         }
         let (mean, sd) = moments(&losses, l);
         let rows = &data.groups()[l].rows;
-        let few = rows.len() < FEW_ROWS * components.nrows() && losses.len() >= AT_LEAST;
+        // Groups with no more rows than topics are judged by that alone.
+        let rank = components.nrows();
+        let few = (rank + 1..FEW_ROWS * rank).contains(&rows.len()) && losses.len() >= AT_LEAST;
         let own = || all.loss(rows, Purpose::Chance(0, 1 + l as u64));
         let indistinct = few && own()? <= mean + APART * sd;
         Ok(Chance { mean: mean.max(0.0), indistinct })

@@ -225,6 +225,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Whether the dictionary itself was fitted to even the groups out.
+    #[must_use]
+    pub fn is_fairer(&self) -> bool {
+        is_fairer(self.method)
+    }
+
     /// The audits with their roles: what one starts from first, the fairer model last.
     #[must_use]
     pub fn in_order(&self) -> Vec<(Role, &AuditReport)> {

@@ -63,9 +63,10 @@ pub(crate) fn worst_share(errors: &[f64], weights: &[f64], share: f64) -> (f64, 
     let (mut taken, mut mean, mut threshold) = (0.0, 0.0, 0.0);
     let mut q = vec![0.0; errors.len()];
     for i in order {
+        // A row without weight is no end: there may be room for those after it.
         let part = weights[i].min(room - taken);
         if part <= 0.0 {
-            break;
+            continue;
         }
         // Room is positive: some row has a weight, and β is above zero.
         q[i] = part / room;
