@@ -100,12 +100,9 @@ impl Stream {
                 let mut part = sink.finish();
                 numbers.truncate(part.rows * plan.numbers);
                 visit(numbers, &mut part)?;
-                part.forget_rows();
-                total.append(part, 0);
-                if plan.reading == Reading::Open && total.issues.open_numbers > 0 {
+                if total.count(part, plan)? {
                     return Ok(total);
                 }
-                total.issues.check_words(plan, total.records)?;
             }
         }
         Ok(total)

@@ -192,9 +192,21 @@ fn decoded(cell: &[u8]) -> Cow<'_, str> {
 
 impl Part {
     /// Forgets the words and places of rows that are done with; what is counted stays.
-    pub(crate) fn forget_rows(&mut self) {
+    fn forget_rows(&mut self) {
         self.places = Places::default();
         self.words.iter_mut().chain(&mut self.lost).for_each(Vec::clear);
+    }
+
+    /// Counts a part of a long pass whose rows were visited; true where the pass has seen enough.
+    pub(crate) fn count(&mut self, mut later: Part, plan: &Plan) -> Result<bool, InputError> {
+        later.forget_rows();
+        self.append(later, 0);
+        if plan.reading == Reading::Open && self.issues.open_numbers > 0 {
+            return Ok(true);
+        }
+        // What is no number ends a long pass early.
+        self.issues.check_words(plan, self.records)?;
+        Ok(false)
     }
 
     /// Appends the part that follows in the file; its lines are counted from `lines` on.

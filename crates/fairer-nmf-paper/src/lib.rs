@@ -20,14 +20,16 @@ mod tables;
 mod trials;
 pub mod unknown;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use fairer_nmf::{GroupedData, Observer, Progress};
 use fairer_nmf_io::{Failure, Output};
 use fairer_nmf_report::chart_files;
 
 use cells::Cells;
 pub use sets::HEART_DISEASE;
-use sets::Set;
+use sets::{SETS, Set};
 use store::Store;
 
 /// An experiment.
@@ -160,6 +162,37 @@ fn write(
         summary: claims::summary(&findings, settings.quick),
         page: settings.out.join(PAGE),
     })
+}
+
+/// What a study of all data sets does with one.
+type OnSet<'a> =
+    dyn FnMut(&'static Set, &GroupedData<'_, f64>, &Observer<'_>) -> Result<(), Failure> + 'a;
+
+/// Does something with every data set, 20 Newsgroups where its posts were given; stopped, it ends with `unfinished`.
+fn on_every_set(
+    settings: &Settings<'_>,
+    watch: &dyn Watch,
+    unfinished: &str,
+    work: &mut OnSet<'_>,
+) -> Result<(), Failure> {
+    make_folder(settings)?;
+    for (i, set) in SETS.iter().enumerate() {
+        if set.part == Part::Newsgroups && settings.data.is_none() {
+            watch.note(NO_POSTS);
+            continue;
+        }
+        watch.next(&format!("{}/{}", i + 1, SETS.len()));
+        let held = set.hold(settings)?;
+        let observer = |_: &Progress<'_>| match watch.stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        work(set, &held.grouped()?, &observer)?;
+        if watch.stopped() {
+            return Err(Failure::failed(unfinished));
+        }
+    }
+    Ok(())
 }
 
 /// Makes the folder for everything that is written.

@@ -27,7 +27,7 @@ pub(super) struct Set {
     pub note: &'static str,
 }
 
-pub(super) const SETS: [Set; 4] = [
+pub(super) static SETS: [Set; 4] = [
     Set {
         part: Part::Synthetic1,
         key: "ortho1",

@@ -18,8 +18,7 @@ use fairer_nmf_report::charts::{
 use serde::Serialize;
 
 use crate::neighbours::rank;
-use crate::sets::SETS;
-use crate::{NO_POSTS, Part, Settings, Watch, make_folder, put};
+use crate::{Settings, Watch, on_every_set, put};
 
 /// A way without known groups.
 #[derive(Clone, Copy)]
@@ -119,31 +118,22 @@ fn trial(
 /// # Errors
 /// If the folder cannot be used, the data cannot be read, or it was stopped.
 pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
-    make_folder(settings)?;
     let mut all = Vec::new();
-    for (i, set) in SETS.iter().enumerate() {
-        if set.part == Part::Newsgroups && settings.data.is_none() {
-            watch.note(NO_POSTS);
-            continue;
-        }
-        watch.next(&format!("{}/{}", i + 1, SETS.len()));
-        let held = set.hold(settings)?;
-        let data = held.grouped()?;
-        let observer = |_: &fairer_nmf::Progress<'_>| match watch.stopped() {
-            true => std::ops::ControlFlow::Break(()),
-            false => std::ops::ControlFlow::Continue(()),
-        };
-        let trials = (0..settings.trials as u64)
-            .map(|t| {
-                watch.counted("trials", t as usize, settings.trials);
-                trial(&data, rank(set), settings.seed + t, &observer)
-            })
-            .collect::<fairer_nmf::Result<Vec<_>>>()?;
-        if watch.stopped() {
-            return Err(Failure::failed("stopped before the study was done"));
-        }
-        all.push(gathered(set.title, rank(set), data.groups().len(), &trials));
-    }
+    on_every_set(
+        settings,
+        watch,
+        "stopped before the study was done",
+        &mut |set, data, observer| {
+            let trials = (0..settings.trials as u64)
+                .map(|t| {
+                    watch.counted("trials", t as usize, settings.trials);
+                    trial(data, rank(set), settings.seed + t, observer)
+                })
+                .collect::<fairer_nmf::Result<Vec<_>>>()?;
+            all.push(gathered(set.title, rank(set), data.groups().len(), &trials));
+            Ok(())
+        },
+    )?;
     let text: String = all.iter().map(markdown).collect();
     put(settings.out, "unknown-groups.md", text.as_bytes())?;
     let json = serde_json::to_vec_pretty(&all).unwrap_or_default();

@@ -183,14 +183,7 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
 
 /// What the audit says first, in the words of the library.
 pub fn verdict(found: &Comparison) -> page::Verdict {
-    if found.is_fairer() && found.standard.is_none() {
-        return page::Verdict {
-            code: page::VerdictCode::NotTested,
-            sentence: "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.".into(),
-            ..page::Verdict::default()
-        };
-    }
-    let said = found.verdict();
+    let said = found.verdict().into_owned();
     page::Verdict {
         code: match said.code {
             VerdictCode::Evidence => page::VerdictCode::Evidence,
@@ -198,12 +191,12 @@ pub fn verdict(found: &Comparison) -> page::Verdict {
             VerdictCode::TooFewRows => page::VerdictCode::TooFewRows,
             VerdictCode::NotTested => page::VerdictCode::NotTested,
         },
-        group: said.group.clone(),
+        group: said.group,
         excess_loss: said.excess_loss,
         difference: said.difference,
         adjusted_p: said.adjusted_p,
-        sentence: said.sentence.clone(),
-        notes: said.notes.clone(),
+        sentence: said.sentence,
+        notes: said.notes,
     }
 }
 

@@ -14,11 +14,11 @@ mod sweep;
 mod topics;
 mod transform;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::args::{RunArgs, typed};
 use crate::screen::listen;
-use fairer_nmf_io::Failure;
+use fairer_nmf_io::{Failure, closest_name};
 
 /// Group-fair non-negative matrix factorisation, from a data file in one command.
 ///
@@ -59,7 +59,7 @@ enum Command {
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> Result<(), Failure> {
-    let cli = Cli::parse_from(typed());
+    let cli = Cli::try_parse_from(typed()).unwrap_or_else(|error| with_closest(error).exit());
     listen()?;
     match cli.command {
         Command::Demo(args) => on_threads(&args.run, || demo::run(&args)),
@@ -74,6 +74,21 @@ pub(crate) fn run() -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
+}
+
+/// A command that is not there, with the closest one that is: two letters that changed places are as near as
+/// one that is missing.
+fn with_closest(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let known: Vec<String> =
+        Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+    if let (Some(ContextValue::String(typed)), None) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+        && let Some(near) = closest_name(typed, &known)
+    {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    error
 }
 
 /// Runs on as many threads as were asked for.

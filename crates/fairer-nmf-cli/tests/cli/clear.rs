@@ -49,7 +49,9 @@ fn a_page_is_html_and_nothing_else() {
 #[test]
 fn a_mistyped_command_finds_its_neighbour() {
     let place = Place::new();
-    for (typed, meant) in [("inspct", "inspect"), ("trasform", "transform"), ("sweeep", "sweep")] {
+    for (typed, meant) in
+        [("inspct", "inspect"), ("trasform", "transform"), ("sweeep", "sweep"), ("fti", "fit")]
+    {
         let ran = place.run(&[typed]);
         assert_eq!(ran.code, 2);
         assert!(ran.err.contains(&format!("'{meant}'")), "{}", ran.err);

@@ -6,8 +6,8 @@ use fairer_nmf::Parameters;
 use fairer_nmf_io::Failure;
 
 use super::{ALL, Compared, compare};
-use crate::sets::{SETS, Set};
-use crate::{NO_POSTS, Part, Settings, Watch, make_folder, put};
+use crate::sets::Set;
+use crate::{Part, Settings, Watch, on_every_set, put};
 
 /// The rank of every set: as many topics as groups at the least, and below what fits exactly.
 pub(crate) fn rank(set: &Set) -> usize {
@@ -25,30 +25,22 @@ pub(crate) fn rank(set: &Set) -> usize {
 /// # Errors
 /// If the folder cannot be used, the data cannot be read, or it was stopped.
 pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
-    make_folder(settings)?;
     let mut text = String::new();
     let mut all: Vec<(&str, Compared)> = Vec::new();
-    for (i, set) in SETS.iter().enumerate() {
-        if set.part == Part::Newsgroups && settings.data.is_none() {
-            watch.note(NO_POSTS);
-            continue;
-        }
-        watch.next(&format!("{}/{}", i + 1, SETS.len()));
-        let held = set.hold(settings)?;
-        let data = held.grouped()?;
-        let n_init = if settings.quick { 1 } else { Parameters::new(1).n_init };
-        let parameters = Parameters { seed: settings.seed, n_init, ..Parameters::new(rank(set)) };
-        let observer = |_: &fairer_nmf::Progress<'_>| match watch.stopped() {
-            true => std::ops::ControlFlow::Break(()),
-            false => std::ops::ControlFlow::Continue(()),
-        };
-        let found = compare(&data, &ALL, &parameters, &observer)?;
-        if watch.stopped() {
-            return Err(Failure::failed("stopped before the comparison was done"));
-        }
-        text += &markdown(set.title, &found);
-        all.push((set.title, found));
-    }
+    let n_init = if settings.quick { 1 } else { Parameters::new(1).n_init };
+    on_every_set(
+        settings,
+        watch,
+        "stopped before the comparison was done",
+        &mut |set, data, observer| {
+            let parameters =
+                Parameters { seed: settings.seed, n_init, ..Parameters::new(rank(set)) };
+            let found = compare(data, &ALL, &parameters, observer)?;
+            text += &markdown(set.title, &found);
+            all.push((set.title, found));
+            Ok(())
+        },
+    )?;
     let json = serde_json::to_vec_pretty(&all).unwrap_or_default();
     put(settings.out, "neighbours.json", &json)?;
     put(settings.out, "neighbours.md", text.as_bytes())?;

@@ -233,7 +233,8 @@ def audit(
     baseline_runs : int, default=5
         Runs per group behind the baseline.
     allow_small_groups : bool, default=False
-        Let groups be the worst that have no more rows than topics, or fewer than three a topic and a loss
+        Let groups with no more rows than topics be the worst, though their baseline is zero by
+        construction; in a report's Fairer-NMF also those with fewer than three rows a topic and a loss
         like that of random groups.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".

@@ -29,21 +29,7 @@ def refuse(estimator: FairerNMF, sample_weight: Any, W: Any, H: Any) -> None:
         raise ValueError(f"a start of your own {needs}: leave W and H out")
     if sample_weight is not None:
         raise ValueError(f"sample_weight {needs}: leave it out")
-    if estimator.init in ("nndsvd", "nndsvda"):
-        raise ValueError(f"init={estimator.init!r} {needs}: use 'auto' or 'random'")
-    if isinstance(estimator.n_components, str):
-        raise ValueError(f"n_components='auto' {needs}: give a number")
-    given = {
-        "worst_share": estimator.worst_share is not None,
-        "discover": estimator.discover is not None,
-        "alpha_W": estimator.alpha_W != 0,
-        "alpha_H": estimator.alpha_H not in ("same", 0),
-        "missing": estimator.missing != "error",
-    }
-    for name in (name for name, is_given in given.items() if is_given):
-        raise ValueError(f"{name}={getattr(estimator, name)!r} {needs}: leave it out")
-    if estimator.groups != "combined":
-        raise ValueError(f"groups={estimator.groups!r} {needs}: combinations are the groups here")
+    _meaning.refuse_what_needs_memory(estimator)
 
 
 def _columns(path: str, labels: Any) -> list[str] | None:
@@ -85,12 +71,7 @@ def fit(
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     settings = estimator._settings(groups)
-    if settings["baseline"] == "adjusted":
-        warn(
-            "baseline='adjusted' needs all rows in memory: this fit takes 'best', whose criterion is the "
-            "loss (say baseline='best' to agree)"
-        )
-        settings["baseline"] = "best"
+    _meaning.best_for_adjusted(settings)
     if groups is None and settings["method"] in ("am", "mu"):
         _meaning.warn_of_no_groups(settings["method"], y)
     with listener(estimator.verbose, settings["max_iterations"]) as progress, in_names_of(names):

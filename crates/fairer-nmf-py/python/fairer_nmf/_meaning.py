@@ -82,6 +82,36 @@ class _Checkpoint(TypedDict):
     resume: bool
 
 
+def refuse_what_needs_memory(estimator: FairerNMF) -> None:
+    """Refuse the choices that rows on disk or on a cluster do not go with."""
+    needs = "needs all rows in memory"
+    if estimator.init in ("nndsvd", "nndsvda"):
+        raise ValueError(f"init={estimator.init!r} {needs}: use 'auto' or 'random'")
+    if isinstance(estimator.n_components, str):
+        raise ValueError(f"n_components='auto' {needs}: give a number")
+    given = {
+        "worst_share": estimator.worst_share is not None,
+        "discover": estimator.discover is not None,
+        "alpha_W": estimator.alpha_W != 0,
+        "alpha_H": estimator.alpha_H not in ("same", 0),
+        "missing": estimator.missing != "error",
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise ValueError(f"{name}={getattr(estimator, name)!r} {needs}: leave it out, or fit there")
+    if estimator.groups != "combined":
+        raise ValueError(f"groups={estimator.groups!r} {needs}: combinations are the groups here")
+
+
+def best_for_adjusted(settings: _core.Settings) -> None:
+    """Take the baseline that rows on disk or on a cluster have in place of the adjusted one, and say so."""
+    if settings["baseline"] == "adjusted":
+        warn(
+            "baseline='adjusted' needs all rows in memory: this fit takes 'best', whose criterion is the "
+            "loss (say baseline='best' to agree)"
+        )
+        settings["baseline"] = "best"
+
+
 def _checkpoint(estimator: FairerNMF) -> _Checkpoint:
     path = estimator.checkpoint
     if path is not None and estimator.random_state is None:

@@ -41,7 +41,6 @@ from fairer_nmf._audit import Audit, _Gone, _warn_of_errors_above_one
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
 from fairer_nmf._types import Normalize
-from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline
@@ -163,37 +162,16 @@ class FairerNMF(_estimator.FairerNMF):
 
     def _settings(self, groups: _data.Groups | None) -> _core.Settings:
         settings = super()._settings(groups)
-        if settings["baseline"] == "adjusted":
-            warn(
-                "baseline='adjusted' needs all rows in memory: this fit takes 'best', whose criterion "
-                "is the loss (say baseline='best' to agree)"
-            )
-            settings["baseline"] = "best"
+        _meaning.best_for_adjusted(settings)
         return settings
 
     def _check_settings(self) -> None:
         """Refuse before any data move."""
-        if self.init in ("nndsvd", "nndsvda"):
-            raise ValueError(f"init={self.init!r} needs all rows in memory: use 'auto' or 'random'")
         if self.memory is not None:
             raise ValueError("memory is for rows on the disk of one machine: workers have limits of their own")
-        if isinstance(self.n_components, str):
-            raise ValueError("n_components='auto' needs all rows in memory: give a number")
-        own = {
-            "worst_share": self.worst_share is not None,
-            "discover": self.discover is not None,
-            "alpha_W": self.alpha_W != 0.0,
-            "alpha_H": self.alpha_H not in ("same", 0.0),
-            "missing": self.missing != "error",
-            "merge_small": self.merge_small != 0,
-        }
-        for name in (name for name, given in own.items() if given):
-            raise ValueError(f"{name} needs all rows in memory: leave it out, or fit there")
-        if self.groups != "combined":
-            raise ValueError(
-                f"groups={self.groups!r} needs all rows in memory: on a cluster the combinations of "
-                "sensitive features are the groups"
-            )
+        if self.merge_small != 0:
+            raise ValueError("merge_small needs all rows in memory: leave it out, or fit there")
+        _meaning.refuse_what_needs_memory(self)
 
     def fit_transform(
         self,

@@ -19,6 +19,7 @@ use crate::{
 };
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// The dictionary that a comparison is about.
@@ -42,6 +43,9 @@ impl Subject<'_> {
         is_fairer(self.method)
     }
 }
+
+/// Why there is no verdict on a dictionary that evens out, alone.
+const NO_STANDARD: &str = "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.";
 
 fn is_fairer(method: Option<Method>) -> bool {
     method.is_some_and(|method| !method.is_standard())
@@ -225,12 +229,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the dictionary itself was fitted to even the groups out.
-    #[must_use]
-    pub fn is_fairer(&self) -> bool {
-        is_fairer(self.method)
-    }
-
     /// The audits with their roles: what one starts from first, the fairer model last.
     #[must_use]
     pub fn in_order(&self) -> Vec<(Role, &AuditReport)> {
@@ -251,12 +249,13 @@ impl Comparison {
     }
 
     /// What is said first, about the model that one starts from: of a fairer one, which evens out
-    /// by construction, the verdict on standard NMF beside it.
+    /// by construction, the verdict on standard NMF beside it; without that, none.
     #[must_use]
-    pub fn verdict(&self) -> &Verdict {
+    pub fn verdict(&self) -> Cow<'_, Verdict> {
         match &self.standard {
-            Some(standard) if is_fairer(self.method) => &standard.audit.verdict,
-            _ => &self.subject.verdict,
+            _ if !is_fairer(self.method) => Cow::Borrowed(&self.subject.verdict),
+            Some(standard) => Cow::Borrowed(&standard.audit.verdict),
+            None => Cow::Owned(Verdict::not_tested(NO_STANDARD.to_owned())),
         }
     }
 

@@ -60,6 +60,22 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
+impl Verdict {
+    /// That there is none, and why.
+    pub(super) fn not_tested(sentence: String) -> Self {
+        Self {
+            code: VerdictCode::NotTested,
+            group: None,
+            excess_loss: None,
+            difference: None,
+            adjusted_p: None,
+            sentence,
+            groups: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// What the verdict is made of.
 pub(super) struct Findings<'a> {
     pub groups: &'a [GroupAudit],
@@ -88,18 +104,9 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
             (_, false) => "no test was asked for",
             _ => "the test was stopped before it was done",
         };
-        return Verdict {
-            code: VerdictCode::NotTested,
-            group: None,
-            excess_loss: None,
-            difference: None,
-            adjusted_p: None,
-            sentence: format!(
-                "Whether some group pays more than the others was not tested: {why}."
-            ),
-            groups: Vec::new(),
-            notes,
-        };
+        let sentence =
+            format!("Whether some group pays more than the others was not tested: {why}.");
+        return Verdict { notes, ..Verdict::not_tested(sentence) };
     };
     let answers: Vec<VerdictCode> =
         differences.groups.iter().map(|g| answer(g, differences)).collect();
