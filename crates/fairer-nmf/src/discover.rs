@@ -19,6 +19,7 @@ use crate::rows::Element;
 use crate::{Error, Result, fit};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// How groups are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,9 @@ pub struct FoundGroups {
 }
 
 impl FoundGroups {
+    /// Why nothing is tested for such groups.
+    pub const UNTESTED: &'static str = "Whether some group pays more than the others was not tested: the groups were found in the same rows, so that no test against chance holds for them.";
+
     /// Their names, in the order of the numbers: of those by errors the last has the largest.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -75,7 +79,8 @@ const CLUSTER_STARTS: usize = 10;
 const CLUSTER_ROUNDS: usize = 100;
 
 /// Finds groups of the rows; those that the data have play no part. `parameters` say rank, restarts, stopping and seed, and of groups
-/// by errors the method and the baselines that they are refined with.
+/// by errors the method and the baselines that they are refined with. A time limit holds for all
+/// fits together; groups by errors are then those of the rounds that were done.
 ///
 /// # Errors
 /// Fewer than two groups or more than rows, or what [`fit`](crate::fit()) refuses.
@@ -98,6 +103,8 @@ pub fn discover<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<FoundGroups> {
     parameters.check()?;
+    // One limit for all fits together.
+    let deadline = parameters.stopping.deadline(Instant::now());
     let rows: Vec<usize> = data.grouped_rows().collect();
     if groups < 2 || groups > rows.len() {
         let (name, value) = ("discover groups", groups.to_string());
@@ -118,13 +125,14 @@ pub fn discover<T: Element>(
             (by_topics(w.view(), &found.model.components, groups, parameters.seed), 1)
         }
         Discover::HeldOutErrors => {
-            let errors = held_out(&whole, &standard, observer)?;
+            let errors = held_out(&whole, &standard, deadline, observer)?;
             (cut(&errors, &rows, groups), 1)
         }
         Discover::Errors => {
             let h = fit(&whole, &standard, observer)?.model.components;
             let first = errors(&whole, h.view())?;
-            by_errors(data, first, &rows, groups, parameters, observer)?
+            let rest = (parameters, deadline);
+            by_errors(data, first, &rows, groups, rest, observer)?
         }
     };
     Ok(FoundGroups { how, groups, rounds, labels: named(labels, &whole) })
@@ -198,6 +206,7 @@ fn cut(errors: &[f64], rows: &[usize], groups: usize) -> Vec<usize> {
 fn held_out<T: Element>(
     data: &GroupedData<'_, T>,
     standard: &Parameters,
+    deadline: Option<Instant>,
     observer: &Observer<'_>,
 ) -> Result<Vec<f64>> {
     let mut rows = data.groups()[0].rows.clone();
@@ -218,7 +227,7 @@ fn held_out<T: Element>(
             Err(Error::ZeroGroup { .. }) => continue,
             other => other?,
         };
-        let h = fit(&seen, standard, observer)?.model.components;
+        let h = fit(&seen, &standard.until(deadline), observer)?.model.components;
         let found = match data.regrouped(vec![("unseen".to_owned(), unseen.clone())]) {
             Err(Error::ZeroGroup { .. }) => continue,
             other => errors(&other?, h.view())?,
@@ -234,7 +243,7 @@ fn by_errors<T: Element>(
     mut mean: Vec<f64>,
     rows: &[usize],
     groups: usize,
-    parameters: &Parameters,
+    (parameters, deadline): (&Parameters, Option<Instant>),
     observer: &Observer<'_>,
 ) -> Result<(Vec<usize>, usize)> {
     let whole = data.whole()?;
@@ -246,9 +255,13 @@ fn by_errors<T: Element>(
     let refined = Parameters { baseline, bound: false, n_init: 1, ..parameters.clone() };
     let mut labels = cut(&mean, rows, groups);
     for round in 1..ROUNDS {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Ok((labels, round));
+        }
         let how = Discover::Errors;
         let found =
             FoundGroups { how, groups, rounds: round, labels: named(labels.clone(), &whole) };
+        let refined = refined.until(deadline);
         let h = fit(&data.with_found(&found)?, &refined, observer)?.model.components;
         let now = errors(&whole, h.view())?;
         let weight = 1.0 / (round as f64 + 1.0);

@@ -8,6 +8,7 @@ use crate::update::Update;
 use crate::weights::WeightRule;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// The method of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -253,6 +254,12 @@ impl Parameters {
             allow_small_groups: true,
             seed: 0,
         }
+    }
+
+    /// The same with what is left of the time until a deadline.
+    pub(crate) fn until(&self, deadline: Option<Instant>) -> Self {
+        let stopping = self.stopping.until(deadline);
+        Self { stopping, ..self.clone() }
     }
 
     pub(crate) fn check(&self) -> Result<()> {

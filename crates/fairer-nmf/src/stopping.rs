@@ -112,6 +112,12 @@ impl Stopping {
         self.time_limit.and_then(|limit| start.checked_add(limit))
     }
 
+    /// The same with what is left of the time until a deadline.
+    pub(crate) fn until(&self, deadline: Option<Instant>) -> Self {
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        Self { time_limit: deadline.map(left), ..*self }
+    }
+
     /// Whether every group stands still between two iterations, or is settled.
     pub(crate) fn met(&self, before: &Measured, now: &Measured) -> bool {
         // `<=` so that what is fitted exactly, with 0 before and after, stands still.

@@ -14,7 +14,7 @@
 //! equal norm, and at Fairer-NMF for the worst share and the rest, so that none of these has a lower F. Not guaranteed: a global
 //! optimum.
 
-use super::{Checkpoint, Fit, Start, estimate_baselines, fit_unadjusted};
+use super::{Checkpoint, Fit, Start, baselines_within, fit_unadjusted};
 use crate::audit::evaluate;
 use crate::baseline::Baseline;
 use crate::bound::BoundReport;
@@ -98,7 +98,14 @@ struct Task<'a, 'd, T> {
     /// ω_i‖x_i‖².
     norms: Vec<f64>,
     parameters: Parameters,
+    /// Of the whole fit.
+    deadline: Option<Instant>,
     observer: &'a Observer<'a>,
+}
+
+/// Whether the time is up.
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 pub(super) fn fit_share<T: Element>(
@@ -122,7 +129,8 @@ pub(super) fn fit_share<T: Element>(
         other => other.clone(),
     };
     let (rank, seed) = (parameters.rank, parameters.seed);
-    let baselines = estimate_baselines(data, rank, &baseline, seed, observer)?;
+    let baselines = baselines_within(data, rank, &baseline, seed, deadline, observer)?;
+    let cut_short = is_over(deadline) && matches!(baseline, Baseline::Estimate(_));
     let baseline_time = begin.elapsed();
     let mut weights = vec![0.0; data.rows()];
     let mut norms = weights.clone();
@@ -130,16 +138,29 @@ pub(super) fn fit_share<T: Element>(
         (weights[row], norms[row]) = (data.weight(row), data.row_squared_norm(row));
     }
     let whole = data.weighted_rows(&weights)?;
-    let task =
-        Task { data, whole, share, weights, norms, parameters: parameters.clone(), observer };
+    let task = Task {
+        data,
+        whole,
+        share,
+        weights,
+        norms,
+        parameters: parameters.clone(),
+        deadline,
+        observer,
+    };
     let mut best: Option<(Stand, Vec<Stand>, Status)> = None;
+    let mut out_of_time = false;
     for first in task.starts(start)? {
-        let (end, path, status) = task.refine(first, deadline)?;
+        let (end, path, status) = task.refine(first)?;
+        out_of_time |= status == Status::TimeLimit;
         if best.as_ref().is_none_or(|(kept, ..)| end.value < kept.value) {
             best = Some((end, path, status));
         }
     }
-    let (end, path, status) = best.expect("there is at least one start");
+    let (end, path, mut status) = best.expect("there is at least one start");
+    if out_of_time && status != Status::Stopped {
+        status = Status::TimeLimit;
+    }
     let errors = baselines.iter().map(|b| b.error).collect();
     let closing = Parameters {
         method: Method::Standard { update: Update::Nnls },
@@ -165,6 +186,9 @@ pub(super) fn fit_share<T: Element>(
     model.parameters = parameters.clone();
     model.status = status;
     model.warnings = crate::Warning::of(&model.groups, parameters, status);
+    if cut_short {
+        model.warnings.push(crate::Warning::BaselinesCutShort);
+    }
     let reason = "the worst share of rows was minimised, not the worst loss of groups";
     model.global_bound = BoundReport::absent(reason);
     let (error, threshold, _) = worst_share(&end.errors, &task.weights, share);
@@ -186,12 +210,19 @@ impl<T: Element> Task<'_, '_, T> {
             return Ok(vec![self.stand(h.clone())?]);
         }
         let standard = super::fit(&self.whole, &self.standard(), self.observer)?.model.components;
+        let mut stands = vec![self.stand(standard)?];
+        if is_over(self.deadline) {
+            return Ok(stands);
+        }
         // Rows of equal norm, however many.
         let even = |(w, n): (&f64, &f64)| if *n > 0.0 { w * w / n } else { 0.0 };
         let even: Vec<f64> = self.weights.iter().zip(&self.norms).map(even).collect();
         let even = self.data.weighted_rows(&relative(even))?;
         let even = super::fit(&even, &self.standard(), self.observer)?.model.components;
-        let mut stands = vec![self.stand(standard)?, self.stand(even)?];
+        stands.push(self.stand(even)?);
+        if is_over(self.deadline) {
+            return Ok(stands);
+        }
         let divided = self.divided(&stands[0])?;
         stands.extend(divided.map(|h| self.stand(h)).transpose()?);
         Ok(stands)
@@ -218,7 +249,7 @@ impl<T: Element> Task<'_, '_, T> {
 
     fn standard(&self) -> Parameters {
         let (method, baseline) = (Method::standard(), Baseline::Zero);
-        Parameters { method, baseline, bound: false, ..self.parameters.clone() }
+        Parameters { method, baseline, bound: false, ..self.parameters.until(self.deadline) }
     }
 
     fn stand(&self, components: Array2<f64>) -> Result<Stand> {
@@ -232,11 +263,7 @@ impl<T: Element> Task<'_, '_, T> {
     }
 
     /// Rounds until nothing falls.
-    fn refine(
-        &self,
-        first: Stand,
-        deadline: Option<Instant>,
-    ) -> Result<(Stand, Vec<Stand>, Status)> {
+    fn refine(&self, first: Stand) -> Result<(Stand, Vec<Stand>, Status)> {
         let all: f64 = self.weights.iter().sum();
         let mut mixed: Vec<f64> = self.weights.iter().map(|w| w / all).collect();
         let (mut now, mut path) = (first.clone(), vec![first]);
@@ -245,6 +272,9 @@ impl<T: Element> Task<'_, '_, T> {
         for round in 1..=most {
             let (_, _, wanted) = worst_share(&now.errors, &self.weights, self.share);
             let better = loop {
+                if is_over(self.deadline) {
+                    return Ok((now, path, Status::TimeLimit));
+                }
                 let mix = |(m, q): (&f64, &f64)| (1.0 - part) * m + part * q;
                 let blend: Vec<f64> = mixed.iter().zip(&wanted).map(mix).collect();
                 if let Some(next) = self.below(&now, &blend)? {
@@ -262,9 +292,6 @@ impl<T: Element> Task<'_, '_, T> {
             part = (2.0 * part).min(1.0);
             if self.tell(round, &now).is_break() {
                 return Ok((now, path, Status::Stopped));
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok((now, path, Status::TimeLimit));
             }
             standing = if fall <= self.parameters.stopping.tolerance * now.value {
                 standing + 1
@@ -320,9 +347,8 @@ impl<T: Element> Task<'_, '_, T> {
         };
         let rows = self.data.weighted_rows(&relative((0..q.len()).map(weight).collect()))?;
         let start = Start { components: Some(now.components.clone()), representation: None };
-        let stopping =
-            Stopping { max_iterations: ITERATIONS, time_limit: None, ..self.parameters.stopping };
-        let parameters = Parameters { stopping, ..self.standard() };
+        let mut parameters = self.standard();
+        parameters.stopping.max_iterations = ITERATIONS;
         Ok(fit_unadjusted(&rows, &parameters, Some(&start), None, &crate::silent)?.model.components)
     }
 }

@@ -1,8 +1,11 @@
 //! Groups that are found.
 
 use fairer_nmf::discover::{Discover, discover};
-use fairer_nmf::{GroupedData, Model, Parameters, fit, silent};
+use fairer_nmf::{GroupedData, Model, Parameters, Progress, fit, silent};
 use ndarray::{Array2, Axis, concatenate};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::number;
 
@@ -69,4 +72,24 @@ fn groups_that_the_data_have_play_no_part() {
         let of = |data| discover(data, how, 3, &Parameters::new(2), &silent).unwrap();
         assert_eq!(of(&one), of(&two));
     }
+}
+
+/// One limit for all rounds together: once it is over the groups are those of the rounds that were done.
+#[test]
+fn a_time_limit_is_that_of_all_rounds() {
+    let x = two_kinds(0);
+    let data = GroupedData::one_group(x.view()).unwrap();
+    let heard = AtomicUsize::new(0);
+    let observer = |progress: &Progress<'_>| {
+        if matches!(progress, Progress::Iteration { .. }) {
+            heard.fetch_add(1, Ordering::Relaxed);
+        }
+        ControlFlow::Continue(())
+    };
+    let mut asked = Parameters { n_init: 2, ..Parameters::new(2) };
+    asked.stopping.time_limit = Some(Duration::ZERO);
+    let found = discover(&data, Discover::Errors, 3, &asked, &observer).unwrap();
+    assert_eq!(found.rounds, 1);
+    assert!(heard.load(Ordering::Relaxed) <= 2, "{heard:?}");
+    assert_eq!(data.with_found(&found).unwrap().groups().len(), 3);
 }
