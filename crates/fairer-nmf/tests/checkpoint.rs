@@ -119,6 +119,32 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     assert!(refused(&data, &p).contains("no checkpoint, or a damaged one"));
 }
 
+/// Which cells are unobserved is part of the data, also where the others are zero.
+#[test]
+fn other_gaps_are_other_data() {
+    let (mut x, labels) = sample();
+    for cell in [[3, 2], [5, 2], [3, 4]] {
+        x[cell] = 0.0;
+    }
+    let with = |gaps: &[[usize; 2]]| {
+        let mut mask = Array2::from_elem(x.dim(), false);
+        gaps.iter().for_each(|&cell| mask[cell] = true);
+        GroupedData::new(x.view(), &labels).unwrap().with_unobserved(mask.view()).unwrap()
+    };
+    let p = Parameters { n_init: 1, baseline: Baseline::Zero, ..Parameters::new(2) };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let own = with(&[[3, 2]]);
+    let expected = fit_kept(&own, &p, Some(&at(&path, false)), &silent).unwrap();
+    for gaps in [&[[5, 2]][..], &[[3, 4]], &[[3, 2], [5, 2]], &[]] {
+        let refused = fit_kept(&with(gaps), &p, Some(&at(&path, true)), &silent).unwrap_err();
+        let said = refused.to_string();
+        assert!(said.contains("are not those of then"), "{gaps:?}: {said}");
+    }
+    let again = fit_kept(&own, &p, Some(&at(&path, true)), &silent).unwrap();
+    assert_same(&expected, &again, "with the same gaps");
+}
+
 /// Beginning anew removes what an older fit left in the same place.
 #[test]
 fn beginning_anew_leaves_nothing_of_before() {

@@ -29,7 +29,12 @@ impl Fingerprint {
     pub fn new(rows: &dyn Rows, parameters: &Parameters) -> Result<Self> {
         let mut own = rows.apart();
         own.begin(1, RowStart::Random { seed: SEED, restart: 0 })?;
-        let found = own.pass(&Dictionary::zero(1, rows.features()), RowStep::Keep)?;
+        let mut h = Dictionary::zero(1, rows.features());
+        // Cells that are unobserved are then filled with the weights of their rows, which zeros are not.
+        if !rows.is_complete() {
+            h.values.fill(1.0);
+        }
+        let found = own.pass(&h, RowStep::Keep)?;
         let mut parameters = serde_json::to_value(parameters).unwrap_or(Value::Null);
         // The time that a fit may take says nothing of its model.
         if let Some(limit) = parameters.pointer_mut("/stopping/time_limit") {
