@@ -5,9 +5,11 @@
 //! (0.106 is shown as 10.6 %), named as in the public interfaces: see
 //! [`GroupResult`]. A number that is not finite is shown as a dash.
 
+mod compared;
 mod evidence;
 mod groups;
 
+pub use compared::*;
 pub use evidence::*;
 pub use groups::*;
 
@@ -48,6 +50,9 @@ pub struct Report {
     pub cost: Option<Cost>,
     /// Section 4: convergence and optimality.
     pub quality: Option<Quality>,
+    /// The methods of others side by side, where they were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
     /// Section 5: a sweep over ranks.
     pub ranks: Option<Ranks>,
     /// Section 6: the dictionary in words.
@@ -78,6 +83,7 @@ impl Default for Report {
             is_it_real: None,
             cost: None,
             quality: None,
+            compared: None,
             ranks: None,
             topics: None,
             notes: Vec::new(),

@@ -124,6 +124,8 @@ impl Report {
         self.data.groups = self.who_pays.groups.len();
         self.data.rows = self.who_pays.groups.iter().map(|g| g.rows).sum();
         self.data.density = None;
+        // Worst losses and totals over all groups.
+        self.compared = None;
         for model in &mut self.models {
             model.total_error = None;
         }

@@ -2,7 +2,7 @@
 
 use fairer_nmf::audit::is_small;
 use fairer_nmf::{Element, GroupedData};
-use fairer_nmf_paper::neighbours::Compared;
+use fairer_nmf_paper::neighbours::{Compared, Outcome};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About, setting};
 
@@ -56,12 +56,13 @@ pub(crate) fn of_neighbours<T: Element>(
             .map(|method| page::GroupResult {
                 relative_error: method.relative_errors[l],
                 loss: method.losses[l],
+                excess_loss: Some(method.excess_losses[l]),
                 ..page::GroupResult::default()
             })
             .collect(),
         ..page::GroupOutcome::default()
     };
-    let model = |method: &fairer_nmf_paper::neighbours::Outcome| page::ModelSummary {
+    let model = |method: &Outcome| page::ModelSummary {
         name: method.title.to_owned(),
         rank: found.rank,
         total_error: Some(method.total_error),
@@ -78,12 +79,34 @@ pub(crate) fn of_neighbours<T: Element>(
             baseline_runs: 0,
             groups: found.groups.iter().enumerate().map(group).collect(),
         },
+        compared: Some(page::Compared {
+            global_bound: found.global_bound,
+            methods: found
+                .methods
+                .iter()
+                .map(|method| side_by_side(method, &found.groups))
+                .collect(),
+        }),
         title: about.title,
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
         notes: about.notes.into_iter().chain(remarks).collect(),
         ..page::Report::default()
+    }
+}
+
+/// A method among the others.
+fn side_by_side(method: &Outcome, groups: &[String]) -> page::ComparedMethod {
+    let excess =
+        |(group, &excess_loss): (&String, &f64)| page::Excess { group: group.clone(), excess_loss };
+    page::ComparedMethod {
+        model: method.title.to_owned(),
+        total_error: method.total_error,
+        worst_loss: method.worst_loss,
+        worst_excess: method.worst_excess,
+        seconds: method.seconds,
+        excess_losses: groups.iter().zip(&method.excess_losses).map(excess).collect(),
     }
 }
 

@@ -143,7 +143,20 @@ fn neighbours_are_compared_under_one_audit() {
         number(&found["worst_loss"])
     };
     assert!(worst("am") <= worst("standard") + 1e-6);
-    assert!(place.read("c.html").contains("Fair PCA"));
+    let page = place.read("c.html");
+    assert!(page.contains("Fair PCA") && page.contains("The methods side by side"));
+    let start = page.find("id=\"report-data\">").unwrap() + "id=\"report-data\">".len();
+    let data = &page[start..start + page[start..].find("</script>").unwrap()];
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["compared"]["global_bound"], json["global_bound"]);
+    for (shown, method) in data["compared"]["methods"].as_array().unwrap().iter().zip(methods) {
+        for field in ["total_error", "worst_loss", "worst_excess", "seconds"] {
+            assert_eq!(shown[field], method[field], "{field}");
+        }
+        let excess = shown["excess_losses"].as_array().unwrap().iter();
+        let own = method["excess_losses"].as_array().unwrap().iter();
+        assert!(excess.map(|e| &e["excess_loss"]).eq(own));
+    }
     place.refused(
         &with(&["--rank", "2", "--methods", "best"]),
         "--methods best: expected some of standard, am, reweighted-rows, reweighted-norms, glrm-power, glrm-exponential, glrm-disparity, robust, fair-pca, fair-pca-loss, shared-budget, separate",

@@ -1,5 +1,6 @@
 //! The page: shell, policy, and the sections in order.
 
+mod compared;
 mod cost;
 mod is_it_real;
 mod limits;
@@ -32,6 +33,7 @@ struct Section {
 pub fn page(report: &Report) -> String {
     let percent = Percent::for_report(report);
     let sections: Vec<Section> = [
+        compared::section(report, percent),
         who_pays::section(report, percent),
         is_it_real::section(report, percent),
         cost::section(report, percent),
