@@ -6,7 +6,8 @@ mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role, VerdictCode};
 use fairer_nmf::{
-    Element, GroupedData, Method, Model, Status, audit::AuditReport, baseline::GroupBaseline,
+    Choice, Element, GroupedData, Method, Model, Status, audit::AuditReport,
+    baseline::GroupBaseline,
 };
 
 use crate::content as page;
@@ -86,14 +87,26 @@ pub fn report<T: Element>(
     };
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
+    let choices = choices(found, fitted.map(|(model, _)| model));
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
         title: about.title,
-        subtitle: format!("{} of rank {}", main.name, main.audit.rank),
+        subtitle: format!(
+            "{} of rank {}{}",
+            main.name,
+            main.audit.rank,
+            Choice::in_heading(&choices)
+        ),
         generated: about.generated,
         command: about.command,
         data: data_summary(data),
-        settings: settings::<T>(found, about.seed, about.normalize, fitted.map(|(model, _)| model)),
+        settings: settings::<T>(
+            found,
+            about.seed,
+            about.normalize,
+            fitted.map(|(model, _)| model),
+            &choices,
+        ),
         models: models(&shown),
         who_pays: page::WhoPays {
             baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
@@ -217,6 +230,12 @@ pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
     })
 }
 
+/// What was chosen that is not the paper's, as far as it is known.
+fn choices(found: &Comparison, model: Option<&Model>) -> Vec<Choice> {
+    let of_method = || found.method.map(|method| method.choices()).unwrap_or_default();
+    model.map_or_else(of_method, Model::choices)
+}
+
 /// Whether a fairness is neither that of standard NMF nor that of Fairer-NMF.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "what `Option::filter` hands over")]
 fn between(fairness: &f64) -> bool {
@@ -228,6 +247,7 @@ fn settings<T: Element>(
     seed: u64,
     normalize: &str,
     model: Option<&Model>,
+    choices: &[Choice],
 ) -> Vec<page::Setting> {
     let mut settings = vec![
         setting("method", found.method.map_or("given", |method| method.name())),
@@ -236,9 +256,7 @@ fn settings<T: Element>(
         setting("normalize", normalize),
         setting("precision", T::NAME),
     ];
-    if let Some(fairness) = found.method.map(|method| method.fairness()).filter(between) {
-        settings.insert(1, setting("fairness", fairness));
-    }
+    settings.splice(1..1, choices.iter().map(|choice| setting(choice.name, &choice.value)));
     if let Some(model) = model {
         let p = &model.parameters;
         settings.push(setting("n_init", p.n_init));

@@ -19,6 +19,7 @@ pub(crate) mod student;
 mod topics;
 mod trade_off;
 mod unseen;
+mod untested;
 mod verdict;
 
 pub use crate::progress::{AuditPart, Role};

@@ -52,7 +52,7 @@ pub use data::{Csr, GroupedData, Indices, Matrix};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit};
 pub use iteration::Init;
-pub use model::{GroupFit, Model, Warning};
+pub use model::{Choice, GroupFit, Model, Warning};
 pub use parameters::{Method, Parameters};
 pub use penalties::Penalties;
 pub use progress::{Observer, Progress, silent};

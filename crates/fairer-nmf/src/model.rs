@@ -1,8 +1,10 @@
 //! The fitted model: what a fit leaves behind, and what new data needs of it.
 
+mod choices;
 mod file;
 mod warning;
 
+pub use choices::Choice;
 pub use warning::Warning;
 
 use crate::baseline::GroupBaseline;

@@ -289,6 +289,7 @@ fn outcome<T: Element>(
         verdict: Some(library::verdict(found)),
         method: Maker::of(audited.method()),
         fairness: fairness(audited.method()),
+        choices: model.map(Model::choices).unwrap_or_default(),
         penalties: None,
         worst_share: None,
         discovered: None,

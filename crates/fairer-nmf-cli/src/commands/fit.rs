@@ -156,7 +156,12 @@ fn fit_matrix<T: Element>(
         check_rank(&data, rank, "--rank")?;
     }
     let limit = meaning::input_limit(&args.data);
-    let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
+    let mut parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
+    let asked = parameters.stopping.time_limit;
+    if found.is_some() {
+        // One limit for finding the groups and fitting them.
+        parameters.stopping.time_limit = bar.time_left();
+    }
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
     let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
@@ -166,6 +171,7 @@ fn fit_matrix<T: Element>(
     let mut compared = fit_and_compare(&data, &parameters, compare, checkpoint.as_ref(), bar)?;
     bar.finish();
 
+    compared.fit.model.parameters.stopping.time_limit = asked;
     compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
     compared.fit.model.preparation = keep_recipe(dataset);
     compared.fit.model.found_groups = found;
@@ -173,7 +179,8 @@ fn fit_matrix<T: Element>(
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
     outcome.notes.extend(data.weights_note().map(str::to_owned));
     outcome.notes.extend(data.gaps_note());
-    outcome.notes.extend(choice_notes(&compared.fit.model));
+    let of_choices = choice_notes(&compared.fit.model);
+    outcome.notes.extend(of_choices.iter().cloned());
     let chosen = choice.as_ref().map(choice_sentence);
     outcome.rank_choice = choice;
     outcome.warnings = compared.warnings();
@@ -191,7 +198,7 @@ fn fit_matrix<T: Element>(
             title: title(args.common.title.as_deref(), dataset),
             features: &dataset.features,
             min_group_size: args.common.audit.min_group_size,
-            notes: dataset.notes.iter().cloned().chain(chosen).collect(),
+            notes: dataset.notes.iter().cloned().chain(chosen).chain(of_choices).collect(),
             warnings: cautions,
             ..about()
         };
@@ -217,14 +224,14 @@ fn check_choices<T: Element>(
     audited: bool,
 ) -> Result<(), Failure> {
     let wrong = |sentence: &str| Err(Failure::wrong(sentence));
-    if audited && args.choice.discover.is_some() {
+    if args.choice.discover.is_some() && args.common.audit.refit.is_some_and(|draws| draws > 0) {
         return wrong(
-            "--discover does not go with --report, --charts and --audit: their tests hold for groups that were known beforehand, not for groups found in the same rows",
+            "--discover does not go with --refit: groups that were found in the same rows are not tested; leave it out",
         );
     }
     if audited && data.has_gaps() {
         return wrong(
-            "--missing unobserved does not go with --report, --charts and --audit, which need every cell: leave out rows with gaps, or leave the audit out",
+            "--missing unobserved does not go with --report, --charts and --audit, which need every cell: audit the rows without gaps with --missing drop-rows, or fill the cells in before",
         );
     }
     if data.has_gaps() && args.rank == RankName::Auto {
@@ -248,6 +255,7 @@ fn found_groups<'a, T: Element>(
 ) -> Result<(GroupedData<'a, T>, Option<FoundGroups>), Failure> {
     let Some((how, groups)) = meaning::discovery(&args.choice) else { return Ok((data, None)) };
     bar.stage("finding groups");
+    bar.limit(args.common.solver.time_limit);
     let limit = meaning::input_limit(&args.data);
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     let found = discover(&data, how, groups, &parameters, &|p| bar.observe(p))?;

@@ -1,6 +1,7 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
 use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
+use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::{Element, GroupedData, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
@@ -57,7 +58,10 @@ pub(crate) fn audit_fit<T: Element>(
     let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
     let (model, mut peers) = (&compared.fit.model, compared.peers);
     let parameters = &model.parameters;
-    let options = meaning::audit_options(args, Some(parameters), true, parameters.seed)?;
+    let mut options = meaning::audit_options(args, Some(parameters), true, parameters.seed)?;
+    if model.found_groups.is_some() {
+        options = options.untested();
+    }
     let baselines: Vec<GroupBaseline> = model.groups.iter().map(|g| g.baseline.clone()).collect();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let method = Some(parameters.method);
@@ -77,7 +81,10 @@ pub(crate) fn audit_fit<T: Element>(
         method,
         allowances: &model.allowances(),
     };
-    let found = compare(data, &subject, &errors, peers, &options, &observer)?;
+    let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;
+    if model.found_groups.is_some() {
+        found.leave_untested(FoundGroups::UNTESTED);
+    }
     bar.finish();
     let mut missing = warnings(&found);
     missing.retain(|warning| !outcome.warnings.contains(warning));

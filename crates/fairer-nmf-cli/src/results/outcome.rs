@@ -9,7 +9,7 @@ use fairer_nmf::audit::{Comparison, Role, is_small};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::fit::ShareReport;
 use fairer_nmf::rank::RankReport;
-use fairer_nmf::{Method, Model, Status, audit::AuditReport};
+use fairer_nmf::{Choice, Method, Model, Status, audit::AuditReport};
 use fairer_nmf_io::{LeftOut, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
@@ -32,6 +32,9 @@ pub(crate) struct Outcome {
     /// The weight of the worst loss against the total error, where both count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
+    /// All that was chosen that is not the paper's, as on the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     /// The penalties, and the objective with them, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub penalties: Option<Penalised>,
@@ -266,6 +269,7 @@ impl Outcome {
             verdict: None,
             method: Maker::of(Some(model.parameters.method)),
             fairness: fairness(Some(model.parameters.method)),
+            choices: model.choices(),
             penalties: Penalised::of(model),
             worst_share: model.worst_share.clone(),
             discovered: model.found_groups.clone(),

@@ -1,6 +1,6 @@
 //! A fit or an audit as a table for people.
 
-use fairer_nmf::Status;
+use fairer_nmf::{Choice, Status};
 
 use super::outcome::{GroupOutcome, Outcome};
 use crate::screen::{
@@ -50,8 +50,7 @@ fn heading(outcome: &Outcome) -> String {
         format!(", {how} after {}", counted(outcome.iterations, "iteration"))
     };
     let status = outcome.status.map_or_else(String::new, status);
-    let fairness = |fairness| format!(" with fairness {fairness}");
-    let fairness = outcome.fairness.map_or_else(String::new, fairness);
+    let choices = Choice::in_heading(&outcome.choices);
     let seconds = outcome.seconds;
     let time = format!(
         "read {}, baselines {}, {} {}",
@@ -61,7 +60,7 @@ fn heading(outcome: &Outcome) -> String {
         duration(seconds.fit)
     );
     format!(
-        "{title} of rank {}{fairness}{status}\n{}\n\n",
+        "{title} of rank {}{choices}{status}\n{}\n\n",
         outcome.rank,
         styled(FAINT, &format!("{what}; {time}"))
     )

@@ -77,6 +77,81 @@ fn groups_are_found_and_said_to_be_found() {
     }
 }
 
+/// A page of groups that were found has no p-values and no intervals, and its verdict says why.
+#[test]
+fn found_groups_have_a_page_without_tests() {
+    let place = place();
+    let files = ["--json", "f.json", "--report", "f.html"];
+    let ran = place.ok(&with(&[&["--drop", "sex", "--discover", "errors"][..], &files].concat()));
+    let json = place.json("f.json");
+    let said = json["verdict"]["sentence"].as_str().unwrap();
+    assert_eq!(json["verdict"]["code"], "not-tested");
+    assert!(said.contains("found in the same rows"), "{said}");
+    assert_eq!(json["report"]["verdict"], json["verdict"]);
+    assert_eq!(json["audit"]["verdict"]["sentence"].as_str(), Some(said));
+    assert!(ran.out.contains(said) && place.read("f.html").contains(said), "{}", ran.out);
+    for group in json["report"]["who_pays"]["groups"].as_array().unwrap() {
+        for result in group["results"].as_array().unwrap() {
+            for field in ["p_value", "adjusted_p", "loss_low", "difference"] {
+                assert_eq!(result[field], Value::Null, "{field}");
+            }
+        }
+    }
+}
+
+/// What was chosen is said by terminal, page and JSON alike.
+#[test]
+fn terminal_page_and_json_name_what_was_chosen() {
+    let place = place();
+    let each: [(&[&str], &[(&str, &str)]); 5] = [
+        (&["--drop", "sex", "--worst-share", "0.2"], &[("worst_share", "0.2")]),
+        (&["--group-by", "sex", "--fairness", "0.25"], &[("fairness", "0.25")]),
+        (&["--group-by", "sex", "--ties", "leximin"], &[("ties", "leximin")]),
+        (
+            &[
+                "--group-by",
+                "sex",
+                "--method",
+                "standard",
+                "--alpha-w",
+                "0.01",
+                "--l1-ratio",
+                "0.5",
+            ],
+            &[("alpha_W", "0.01"), ("alpha_H", "0.01"), ("l1_ratio", "0.5")],
+        ),
+        (
+            &["--drop", "sex", "--discover", "topics", "--discover-groups", "3"],
+            &[("discover", "topics"), ("discover_groups", "3")],
+        ),
+    ];
+    let few = ["--draws", "0", "--permutations", "20", "--folds", "0", "--chance-draws", "0"];
+    let files = ["--json", "c.json", "--report", "c.html", "--force"];
+    for (options, expected) in each {
+        let ran = place.ok(&with(&[options, &few, &files].concat()));
+        let json = place.json("c.json");
+        let pairs = |list: &Value| -> Vec<(String, String)> {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let list = list.as_array().unwrap().iter();
+            list.map(|c| (text(&c["name"]), text(&c["value"]))).collect()
+        };
+        let chosen = pairs(&json["choices"]);
+        let settings = pairs(&json["report"]["settings"]);
+        let page = place.read("c.html");
+        for (pair, (name, value)) in chosen.iter().zip(expected) {
+            assert_eq!((pair.0.as_str(), pair.1.as_str()), (*name, *value));
+            assert!(settings.contains(pair), "{settings:?}");
+            let row = format!("<dt><bdi>{name}</bdi></dt><dd><bdi>{value}</bdi></dd>");
+            assert!(page.contains(&row), "{name} {value}");
+            assert!(ran.out.contains(&format!("{name} {value}")), "{}", ran.out);
+        }
+        assert_eq!(chosen.len(), expected.len(), "{chosen:?}");
+    }
+    // Without such a choice nothing is said.
+    place.ok(&with(&["--group-by", "sex", "--json", "c.json", "--force"]));
+    assert_eq!(place.json("c.json").get("choices"), None);
+}
+
 #[test]
 fn penalties_are_in_the_json_and_for_standard_nmf_alone() {
     let place = place();
@@ -109,8 +184,8 @@ fn penalties_are_in_the_json_and_for_standard_nmf_alone() {
             "--worst-share 0: must lie above 0 and be at most 1 (the mean over all rows)",
         ),
         (
-            &["--drop", "sex", "--discover", "errors", "--report", "r.html"],
-            "--discover does not go with --report, --charts and --audit: their tests hold for groups that were known beforehand, not for groups found in the same rows",
+            &["--drop", "sex", "--discover", "errors", "--report", "r.html", "--refit", "5"],
+            "--discover does not go with --refit: groups that were found in the same rows are not tested; leave it out",
         ),
         (
             &["--drop", "sex", "--worst-share", "0.5", "--checkpoint", "c"],
@@ -134,6 +209,8 @@ fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
     let json = place.json("u.json");
     assert_eq!(json["data"]["rows"], 40, "nobody is left out");
     assert_eq!(json["global_bound"], Value::Null);
+    assert_eq!(json["choices"][0]["name"], "missing");
+    assert!(ran.out.contains("with missing unobserved"), "{}", ran.out);
     for group in json["groups"].as_array().unwrap() {
         let share = number(&group["observed"]);
         assert!(share > 0.8 && share < 0.9, "{share}");
@@ -143,7 +220,7 @@ fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
     assert!(!place.read("w.csv").contains("NaN"));
     place.refused(
         &with(&["--group-by", "sex", "--missing", "unobserved", "--report", "r.html"]),
-        "--missing unobserved does not go with --report, --charts and --audit, which need every cell: leave out rows with gaps, or leave the audit out",
+        "--missing unobserved does not go with --report, --charts and --audit, which need every cell: audit the rows without gaps with --missing drop-rows, or fill the cells in before",
     );
     let auto = ["fit", "p.csv", "-r", "auto", "--group-by", "sex", "--missing", "unobserved"];
     place.refused(

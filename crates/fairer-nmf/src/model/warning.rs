@@ -1,7 +1,7 @@
 //! What a user should know of a fit that is no error.
 
 use super::{GroupFit, Model};
-use crate::parameters::Parameters;
+use crate::parameters::{Method, Parameters};
 use crate::stopping::Status;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,9 @@ impl Warning {
             let (group, rows, others) = (g.name.clone(), g.rows, small().count() - 1);
             warnings.push(Self::RankAboveGroup { rank, group, rows, others });
         }
-        if groups.len() == 1 {
+        // The worst share of rows has no groups at all.
+        let of_rows = matches!(parameters.method, Method::WorstShare { .. });
+        if groups.len() == 1 && !of_rows {
             warnings.push(Self::OneGroup);
         }
         // N_ℓ is positive by validation.
