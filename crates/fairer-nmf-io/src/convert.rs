@@ -1,6 +1,7 @@
 //! Tables that do not fit into memory: read once, piece by piece, into shards of rows that later runs find
 //! again ([`Cache`]).
 
+mod source;
 mod writing;
 
 use std::collections::{BTreeSet, HashMap};
@@ -17,18 +18,15 @@ use super::categories;
 use super::columns::typed;
 use super::dataset::LeftOut;
 use super::decimals::passes;
-use super::delimited::{self, Visit};
-use super::delimiter_of;
 use super::error::InputError;
 use super::missing;
 use super::npy;
 use super::options::{Cuts, Format, Missing, Precision, ReadOptions};
-#[cfg(feature = "parquet")]
-use super::parquet;
 use super::plan::{Plan, Reading};
 use super::recipe::TableRecipe;
 use super::table::{Number, Part};
 use super::written::Decimal;
+use source::{Source, files, parquet_files};
 use writing::{Labels, SHARDS, ShardWriter, write_codes};
 
 const GROUPS: &str = "groups.npy";
@@ -67,6 +65,21 @@ pub(crate) fn is_table(path: &str, options: &ReadOptions) -> bool {
         || !parquet_files(path).is_empty()
 }
 
+/// Names of the columns of a table on disk; none where the data are no table.
+///
+/// # Errors
+/// A table whose header cannot be read.
+pub fn column_names(
+    path: &str,
+    options: &ReadOptions,
+    memory: usize,
+) -> Result<Option<Vec<String>>, InputError> {
+    match is_table(path, options) {
+        true => Ok(Some(Source::open(path, files(path), options, memory)?.names())),
+        false => Ok(None),
+    }
+}
+
 /// Converts a table into shards beside it, or finds those that an earlier run has made. `memory` is what
 /// that may take in bytes; `watch` hears how many rows are done, and says whether to go on.
 ///
@@ -80,8 +93,7 @@ pub(crate) fn convert(
     watch: &dyn Fn(usize) -> bool,
 ) -> Result<Converted, InputError> {
     refuse(path, options)?;
-    let parquet = parquet_files(path);
-    let files = if parquet.is_empty() { vec![path.to_owned()] } else { parquet };
+    let files = files(path);
     let recipe = json!({
         "group_by": options.group_by, "drop": options.drop, "one_hot": options.one_hot,
         "missing": options.missing, "na_values": options.na_values, "decimal": options.decimal,
@@ -140,73 +152,6 @@ fn refuse(path: &str, options: &ReadOptions) -> Result<(), InputError> {
             Err(InputError::OptionDoesNotApply { option, path: path.into(), why })
         }
         None => Ok(()),
-    }
-}
-
-/// The files of a folder of Parquet, in order of name.
-fn parquet_files(path: &str) -> Vec<String> {
-    if !Path::new(path).is_dir() {
-        return Vec::new();
-    }
-    let found = super::folder::entries(Path::new(path)).unwrap_or_default();
-    let shown = found.into_iter().map(|path| path.display().to_string());
-    shown.filter(|path| Format::of(path) == Some(Format::Parquet)).collect()
-}
-
-/// Where rows come from, piece by piece.
-enum Source {
-    Delimited(delimited::Stream),
-    #[cfg(feature = "parquet")]
-    Parquet(parquet::Stream),
-}
-
-impl Source {
-    fn open(
-        path: &str,
-        files: Vec<String>,
-        options: &ReadOptions,
-        memory: usize,
-    ) -> Result<Self, InputError> {
-        match options.format.or_else(|| Format::of(&files[0])) {
-            Some(format @ (Format::Csv | Format::Tsv)) => {
-                let delimiter = delimiter_of(format, options);
-                Ok(Self::Delimited(delimited::Stream::open(path, delimiter, memory)?))
-            }
-            #[cfg(feature = "parquet")]
-            Some(Format::Parquet) => Ok(Self::Parquet(parquet::Stream::open(files, memory)?)),
-            #[cfg(not(feature = "parquet"))]
-            Some(Format::Parquet) => Err(super::parquet_is_off(path)),
-            _ => Err(InputError::UnknownFormat { path: path.into() }),
-        }
-    }
-
-    fn plan(&self, path: &str, options: &ReadOptions) -> Result<Plan, InputError> {
-        let (names, notes) = match self {
-            Self::Delimited(stream) => (stream.names(), stream.notes()),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(stream) => (stream.names(), &[][..]),
-        };
-        let mut plan = Plan::new(path, names, options)?;
-        plan.notes.extend(notes.iter().cloned());
-        // A piece is small.
-        plan.most = u64::MAX;
-        Ok(plan)
-    }
-
-    fn has_semicolons(&self) -> bool {
-        match self {
-            Self::Delimited(stream) => stream.has_semicolons(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(_) => false,
-        }
-    }
-
-    fn pass<T: Number>(&self, plan: &Plan, visit: &mut Visit<'_, T>) -> Result<Part, InputError> {
-        match self {
-            Self::Delimited(stream) => stream.pass(plan, visit),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(stream) => stream.pass(plan, visit),
-        }
     }
 }
 

@@ -55,7 +55,7 @@ mod written;
 pub use align::align;
 pub use columns::{in_a_shell, remove as remove_column, typed as typed_columns};
 pub use components::Components;
-pub use convert::TableFacts;
+pub use convert::{TableFacts, column_names};
 pub use dataset::{Dataset, LeftOut};
 pub use error::{CellPlace, InputError, closest as closest_name};
 pub use failure::{Failure, bounded};

@@ -213,37 +213,25 @@ pub fn check_rank<T: Element>(
     rank: usize,
     option: &str,
 ) -> Result<(), Failure> {
-    let most = data.groups().iter().map(|g| g.rows.len()).max().unwrap_or(0);
+    check_group_rows(data.groups().iter().map(|g| g.rows.len()), rank, option)
+}
+
+/// The same for groups of which only the number of rows is known.
+///
+/// # Errors
+/// As [`check_rank`].
+pub fn check_group_rows(
+    rows: impl Iterator<Item = usize>,
+    rank: usize,
+    option: &str,
+) -> Result<(), Failure> {
+    let most = rows.max().unwrap_or(0);
     if most >= rank {
         return Ok(());
     }
     Err(Failure::wrong(format!(
         "rank {rank} is larger than every group, of which the largest has {most} {}: lower {option} to {most} or less, or accept that all baselines are zero with `--allow-small-groups`",
         if most == 1 { "row" } else { "rows" },
-    )))
-}
-
-/// Refuses a rank that is larger than some group, where none can stay outside the maximum: its names
-/// and rows are known, its rows are not in memory.
-///
-/// # Errors
-/// If there is such a group.
-pub fn check_group_rows<'a>(
-    groups: impl Iterator<Item = (&'a str, usize)>,
-    rank: usize,
-    option: &str,
-) -> Result<(), Failure> {
-    let small: Vec<(&str, usize)> = groups.filter(|(_, rows)| *rows < rank).collect();
-    let Some(&(name, rows)) = small.iter().min_by_key(|(_, rows)| *rows) else { return Ok(()) };
-    let others = match small.len() - 1 {
-        0 => String::new(),
-        1 => " (and 1 more group is below the rank)".to_owned(),
-        n => format!(" (and {n} more groups are below the rank)"),
-    };
-    Err(Failure::wrong(format!(
-        "rank {rank} is larger than group `{}`, which has {rows} {}{others}: lower {option} to {rows} or less, merge the group with another, or accept that its baseline is zero with `--allow-small-groups`",
-        name,
-        if rows == 1 { "row" } else { "rows" },
     )))
 }
 

@@ -1,20 +1,36 @@
-//! Apache Parquet (cargo feature `parquet`).
+//! Apache Parquet (cargo feature `parquet`): columns through the format's own reader. Arrow on top of it would
+//! be several times the build, for conversions of which a table needs two, to a number and to a word.
+
+mod guard;
 
 use std::fs::File;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{ConvertedType, LogicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::ColumnDescPtr;
 
+use self::guard::guarded;
+use super::columns::typed;
 use super::delimited::Visit;
 use super::error::InputError;
-use super::plan::{Plan, Reading, Role};
+use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
 use super::table::{Number, Part, Sink, Table};
+
+/// Rows that are taken at once, at the least and at the most.
+const FEWEST: usize = 16;
+const MOST: usize = 1 << 14;
+/// Cells that are taken at once of a table that fits in memory.
+const CELLS: usize = 1 << 20;
+/// Of the memory that may be taken, what the cells of a batch may take.
+const BATCHES_IN_MEMORY: usize = 16;
+/// Dates and times beyond it are said as the numbers they are (chrono ends at 95 million days).
+const FARTHEST_DAY: u64 = 80_000_000;
+const MILLIS_A_DAY: u64 = 86_400_000;
 
 /// Reads a table; a null is a missing cell. Records are counted from 0 in place of lines.
 pub(crate) fn parse<T: Number>(
@@ -22,27 +38,20 @@ pub(crate) fn parse<T: Number>(
     limit: InputLimit,
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
-    let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-    let stored = file.metadata().map_or(0, |about| about.len() as usize);
-    let room = Room::new(path, stored, limit);
-    let damaged = |e: ParquetError| InputError::damaged(path, e);
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
-    let schema = builder.schema().clone();
-    let records = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let names = schema.fields().iter().map(|field| field.name().clone());
-    let mut plan = planner(names.collect())?;
+    let opened = Opened::new(path)?;
+    let room = Room::new(path, opened.stored, limit);
+    let mut plan = planner(opened.names())?;
     plan.most = room.most();
-    let what = format!("declares {records} rows and {} columns", plan.names.len());
-    let mut numbers = room.zeros(what, records, plan.numbers)?;
+    plan.notes.extend(opened.note());
+    let what = format!("declares {} rows and {} columns", opened.rows, plan.names.len());
+    let mut numbers = room.zeros(what, opened.rows, plan.numbers)?;
     let mut sink = Sink::new(&plan, &mut numbers);
     let mut record = 0;
-    for batch in builder.build().map_err(damaged)? {
-        let batch = batch.map_err(|e| InputError::damaged(path, e))?;
-        if record as usize + batch.num_rows() > records {
-            return Err(InputError::damaged(path, "it has more rows than it declares"));
-        }
-        record = fill(path, &batch, &plan, &mut sink, record)?;
-    }
+    let batch = (CELLS / plan.names.len().max(1)).clamp(FEWEST, MOST);
+    opened.batches(&plan, batch, &mut |cells| {
+        record = fill(cells, &plan, &mut sink, record);
+        Ok(true)
+    })?;
     let part = sink.finish();
     Table::new(plan, numbers, part)
 }
@@ -51,33 +60,45 @@ pub(crate) fn parse<T: Number>(
 pub(crate) struct Stream {
     files: Vec<String>,
     names: Vec<String>,
+    notes: Vec<String>,
     /// Rows of a batch.
     batch: usize,
 }
 
-/// Of the memory that may be taken, what the rows of a batch may take.
-const BATCHES_IN_MEMORY: usize = 64;
-
 impl Stream {
-    /// Looks at the columns of all files, which must be the same.
-    pub(crate) fn open(files: Vec<String>, memory: usize) -> Result<Self, InputError> {
-        let names = columns_of(&files[0])?;
-        for path in &files[1..] {
-            if columns_of(path)? != names {
+    /// Looks at the columns of all files, which must be the same, and at how many rows they declare.
+    pub(crate) fn open(
+        files: Vec<String>,
+        memory: usize,
+        limit: InputLimit,
+    ) -> Result<Self, InputError> {
+        let first = Opened::new(&files[0])?;
+        let (names, notes) = (first.names(), first.note().into_iter().collect());
+        for path in &files {
+            let file = Opened::new(path)?;
+            if file.names() != names {
                 return Err(InputError::Unsupported {
                     path: path.clone(),
                     what: format!("other columns than {}", files[0]),
                     fix: "the files of a folder are rows of one table".into(),
                 });
             }
+            let what = format!("declares {} rows and {} columns", file.rows, names.len());
+            let room = Room::on_disk(path, file.stored, limit);
+            room.check(what, file.rows.saturating_mul(names.len()), size_of::<f64>())?;
         }
-        let row = 8 * names.len().max(1);
-        let batch = (memory / BATCHES_IN_MEMORY / row).clamp(16, 1 << 14);
-        Ok(Self { files, names, batch })
+        let row = size_of::<Field>() * names.len().max(1);
+        let batch = (memory / BATCHES_IN_MEMORY / row).clamp(FEWEST, MOST);
+        Ok(Self { files, names, notes, batch })
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
         self.names.clone()
+    }
+
+    /// What is remarkable about the columns.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// One pass over all rows, as [`delimited::Stream`](super::delimited::Stream) makes it.
@@ -87,92 +108,286 @@ impl Stream {
         visit: &mut Visit<'_, T>,
     ) -> Result<Part, InputError> {
         let mut total = Sink::<T>::new(plan, &mut []).finish();
-        let mut record = 0;
+        let (mut record, mut enough) = (0, false);
         for path in &self.files {
-            let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-            let damaged = |e: ParquetError| InputError::damaged(path, e);
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
-            for batch in builder.with_batch_size(self.batch).build().map_err(damaged)? {
-                let batch = batch.map_err(|e| InputError::damaged(path, e))?;
-                let mut numbers = vec![T::default(); batch.num_rows() * plan.numbers];
+            let file = Opened::new(path)?;
+            if file.names() != self.names {
+                return Err(InputError::Changed { path: path.clone() });
+            }
+            file.batches(plan, self.batch, &mut |cells| {
+                let mut numbers = vec![T::default(); cells.rows * plan.numbers];
                 let mut sink = Sink::new(plan, &mut numbers);
-                record = fill(path, &batch, plan, &mut sink, record)?;
+                record = fill(cells, plan, &mut sink, record);
                 let mut part = sink.finish();
                 numbers.truncate(part.rows * plan.numbers);
                 visit(numbers, &mut part)?;
-                if total.count(part, plan)? {
-                    return Ok(total);
-                }
+                enough = total.count(part, plan)?;
+                Ok(!enough)
+            })?;
+            if enough {
+                break;
             }
         }
         Ok(total)
     }
 }
 
-fn columns_of(path: &str) -> Result<Vec<String>, InputError> {
-    let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file);
-    let builder = builder.map_err(|e| InputError::damaged(path, e))?;
-    Ok(builder.schema().fields().iter().map(|field| field.name().clone()).collect())
+/// A file whose end, which describes it, was read.
+struct Opened {
+    path: String,
+    file: SerializedFileReader<File>,
+    stored: usize,
+    rows: usize,
+    /// Which columns of the file are columns of the table, and which hold lists.
+    columns: Vec<usize>,
+    lists: Vec<String>,
+}
+
+impl Opened {
+    fn new(path: &str) -> Result<Self, InputError> {
+        let source = File::open(path).map_err(|e| InputError::io(path, e))?;
+        let stored = source.metadata().map_or(0, |about| about.len() as usize);
+        let opened = guarded(|| SerializedFileReader::new(source));
+        let file = opened.map_err(|e| wrong(path, &e))?;
+        let mut rows = 0_usize;
+        for group in file.metadata().row_groups() {
+            let more = usize::try_from(group.num_rows()).ok();
+            let sum = more.and_then(|more| rows.checked_add(more));
+            rows = sum.ok_or_else(|| InputError::damaged(path, "it declares no number of rows"))?;
+        }
+        let (mut columns, mut lists) = (Vec::new(), Vec::new());
+        for (at, column) in
+            file.metadata().file_metadata().schema_descr().columns().iter().enumerate()
+        {
+            let name = column.path().string();
+            match column.max_rep_level() {
+                _ if is_index(&name) => {}
+                0 => columns.push(at),
+                _ => lists.push(name),
+            }
+        }
+        Ok(Self { path: path.to_owned(), file, stored, rows, columns, lists })
+    }
+
+    fn description(&self, column: usize) -> ColumnDescPtr {
+        self.file.metadata().file_metadata().schema_descr().column(column)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|&at| self.description(at).path().string()).collect()
+    }
+
+    fn note(&self) -> Option<String> {
+        let first = self.lists.first()?;
+        Some(format!(
+            "{} of the columns of {} hold lists and are not read (`{first}`{})",
+            self.lists.len(),
+            self.path,
+            if self.lists.len() > 1 { ", …" } else { "" }
+        ))
+    }
+
+    /// Reads all rows that the file declares, `batch` at a time, until `visit` has seen enough.
+    fn batches(
+        &self,
+        plan: &Plan,
+        batch: usize,
+        visit: &mut dyn FnMut(&Cells) -> Result<bool, InputError>,
+    ) -> Result<(), InputError> {
+        let wrong = |e: ParquetError| wrong(&self.path, &e);
+        for at in 0..self.file.num_row_groups() {
+            let group = guarded(|| self.file.get_row_group(at)).map_err(wrong)?;
+            if group.num_columns() < self.columns.len() + self.lists.len() {
+                return Err(InputError::damaged(&self.path, "columns are missing in some rows"));
+            }
+            let mut readers = Vec::new();
+            for (&column, role) in self.columns.iter().zip(&plan.roles) {
+                readers.push(match role {
+                    Role::Unused => None,
+                    _ => {
+                        let reader = guarded(|| group.get_column_reader(column)).map_err(wrong)?;
+                        Some((reader, self.description(column)))
+                    }
+                });
+            }
+            let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            while left > 0 {
+                let rows = left.min(batch);
+                let mut columns = Vec::with_capacity(readers.len());
+                for reader in &mut readers {
+                    let Some((reader, about)) = reader else {
+                        columns.push(Vec::new());
+                        continue;
+                    };
+                    let cells = guarded(|| cells(reader, about, rows))
+                        .map_err(|e| in_column(&self.path, about.path().string(), &e))?;
+                    columns.push(cells);
+                }
+                if !visit(&Cells { rows, columns })? {
+                    return Ok(());
+                }
+                left -= rows;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How pandas calls an index that has no name: it numbers the rows, and is no feature.
+fn is_index(name: &str) -> bool {
+    let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn wrong(path: &str, error: &ParquetError) -> InputError {
+    match error {
+        ParquetError::General(what) if what.contains("Disabled feature") => {
+            InputError::Unsupported {
+                path: path.into(),
+                what: format!("packed columns that this build cannot unpack ({what})"),
+                fix: "write it again with snappy, gzip, zstd or lz4".into(),
+            }
+        }
+        ParquetError::External(e) => InputError::damaged(path, e),
+        ParquetError::EOF(what) | ParquetError::General(what) | ParquetError::NYI(what) => {
+            InputError::damaged(path, what)
+        }
+        other => InputError::damaged(path, other),
+    }
+}
+
+fn in_column(path: &str, column: String, error: &ParquetError) -> InputError {
+    match wrong(path, error) {
+        InputError::Damaged { path, what } => {
+            let drop = typed("--drop", std::slice::from_ref(&column));
+            let what = format!("column `{column}`: {what} (`{drop}` reads the others)");
+            InputError::Damaged { path, what }
+        }
+        other => other,
+    }
+}
+
+/// Some rows, column by column; of columns that are not used nothing.
+struct Cells {
+    rows: usize,
+    columns: Vec<Vec<Field>>,
 }
 
 /// Hands the rows of a batch to a sink; gives the number of the next record.
-fn fill<T: Number>(
-    path: &str,
-    batch: &RecordBatch,
-    plan: &Plan,
-    sink: &mut Sink<'_, T>,
-    mut record: u64,
-) -> Result<u64, InputError> {
-    let columns: Vec<Column> = (batch.columns().iter().zip(&plan.roles))
-        .map(|(array, role)| Column::new(array, *role))
-        .collect::<Result<_, _>>()
-        .map_err(|e| InputError::damaged(path, e))?;
-    for row in 0..batch.num_rows() {
-        for (index, column) in columns.iter().enumerate() {
-            column.put(sink, index, row, record);
+fn fill<T: Number>(cells: &Cells, plan: &Plan, sink: &mut Sink<'_, T>, mut record: u64) -> u64 {
+    for row in 0..cells.rows {
+        for (column, (cells, role)) in cells.columns.iter().zip(&plan.roles).enumerate() {
+            if let Some(cell) = cells.get(row) {
+                put(cell, *role, sink, column, record);
+            }
         }
         sink.end_row(record);
         record += 1;
     }
-    Ok(record)
+    record
 }
 
-/// A column of a batch in the one or the other form that a sink takes.
-enum Column {
-    Unused,
-    Number(usize, ArrayRef),
-    Text(ArrayRef),
-}
-
-impl Column {
-    fn new(array: &ArrayRef, role: Role) -> Result<Column, ArrowError> {
-        Ok(match role {
-            Role::Unused => Column::Unused,
-            Role::Number(slot) if array.data_type().is_numeric() => {
-                Column::Number(slot, cast(array, &DataType::Float64)?)
-            }
-            _ => Column::Text(cast(array, &DataType::LargeUtf8)?),
-        })
+fn put<T: Number>(cell: &Field, role: Role, sink: &mut Sink<'_, T>, column: usize, record: u64) {
+    match (cell, role) {
+        (Field::Null, _) => sink.missing(column, record),
+        (Field::Bytes(bytes), _) => sink.cell(column, bytes.data(), record),
+        (_, Role::Number(slot)) => match number(cell) {
+            Some(value) if value.is_nan() => sink.missing(column, record),
+            Some(value) => sink.feature(slot, T::of(value)),
+            None => sink.cell(column, word(cell).as_bytes(), record),
+        },
+        _ => sink.cell(column, word(cell).as_bytes(), record),
     }
+}
 
-    fn put<T: Number>(&self, sink: &mut Sink<'_, T>, column: usize, row: usize, record: u64) {
-        match self {
-            Column::Unused => {}
-            Column::Number(_, array) | Column::Text(array) if array.is_null(row) => {
-                sink.missing(column, record);
-            }
-            Column::Number(slot, array) => {
-                let value = array.as_primitive::<Float64Type>().value(row);
-                match value.is_nan() {
-                    true => sink.missing(column, record),
-                    false => sink.feature(*slot, T::of(value)),
-                }
-            }
-            Column::Text(array) => {
-                let text = array.as_string::<i64>().value(row);
-                sink.cell(column, text.as_bytes(), record);
-            }
+/// What is a number; a date or a truth value is none.
+fn number(cell: &Field) -> Option<f64> {
+    Some(match cell {
+        Field::Byte(v) => f64::from(*v),
+        Field::Short(v) => f64::from(*v),
+        Field::Int(v) => f64::from(*v),
+        Field::Long(v) => *v as f64,
+        Field::UByte(v) => f64::from(*v),
+        Field::UShort(v) => f64::from(*v),
+        Field::UInt(v) => f64::from(*v),
+        Field::ULong(v) => *v as f64,
+        Field::Float16(v) => v.to_f64(),
+        Field::Float(v) => f64::from(*v),
+        Field::Double(v) => *v,
+        Field::Decimal(_) => cell.to_string().parse().ok()?,
+        _ => return None,
+    })
+}
+
+fn word(cell: &Field) -> String {
+    let millis = FARTHEST_DAY * MILLIS_A_DAY;
+    match cell {
+        Field::Float(value) => format!("{value:?}"),
+        Field::Double(value) => format!("{value:?}"),
+        Field::Date(days) if u64::from(days.unsigned_abs()) > FARTHEST_DAY => days.to_string(),
+        Field::TimestampMillis(at) if at.unsigned_abs() > millis => at.to_string(),
+        Field::TimestampMicros(at) if at.unsigned_abs() / 1000 > millis => at.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The next cells of a column.
+fn cells(
+    reader: &mut ColumnReader,
+    about: &ColumnDescPtr,
+    rows: usize,
+) -> Result<Vec<Field>, ParquetError> {
+    match reader {
+        ColumnReader::BoolColumnReader(r) => read(r, about, rows, |v| Ok(Field::Bool(v))),
+        ColumnReader::Int32ColumnReader(r) => {
+            read(r, about, rows, |v| Ok(Field::convert_int32(about, v)))
+        }
+        ColumnReader::Int64ColumnReader(r) => {
+            read(r, about, rows, |v| Ok(Field::convert_int64(about, v)))
+        }
+        ColumnReader::Int96ColumnReader(r) => {
+            read(r, about, rows, |v| Ok(Field::convert_int96(about, v)))
+        }
+        ColumnReader::FloatColumnReader(r) => read(r, about, rows, |v| Ok(Field::Float(v))),
+        ColumnReader::DoubleColumnReader(r) => read(r, about, rows, |v| Ok(Field::Double(v))),
+        ColumnReader::ByteArrayColumnReader(r) => read(r, about, rows, |v| bytes(about, v)),
+        ColumnReader::FixedLenByteArrayColumnReader(r) => {
+            read(r, about, rows, |v| bytes(about, v.into()))
         }
     }
+}
+
+/// Text in whatever encoding, or a number that is stored as bytes.
+fn bytes(about: &ColumnDescPtr, value: ByteArray) -> Result<Field, ParquetError> {
+    let half = about.logical_type_ref() == Some(&LogicalType::Float16);
+    match half || about.converted_type() == ConvertedType::DECIMAL {
+        true => Field::convert_byte_array(about, value),
+        false => Ok(Field::Bytes(value)),
+    }
+}
+
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    about: &ColumnDescPtr,
+    rows: usize,
+    convert: impl Fn(T::T) -> Result<Field, ParquetError>,
+) -> Result<Vec<Field>, ParquetError> {
+    let short = || ParquetError::General("fewer rows than the file declares".into());
+    let (mut values, mut levels, mut done) = (Vec::new(), Vec::new(), 0);
+    while done < rows {
+        let (more, _, _) =
+            reader.read_records(rows - done, Some(&mut levels), None, &mut values)?;
+        if more == 0 {
+            return Err(short());
+        }
+        done += more;
+    }
+    // A level below that of a value says that there is none.
+    let present = about.max_def_level();
+    let mut values = values.into_iter();
+    let mut cell = |row: usize| match levels.get(row) {
+        Some(level) if *level < present => Ok(Field::Null),
+        _ => convert(values.next().ok_or_else(short)?),
+    };
+    (0..rows).map(&mut cell).collect()
 }

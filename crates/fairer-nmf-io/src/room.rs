@@ -15,6 +15,10 @@ const LEAST: u64 = 1 << 30;
 /// How many times its own size a larger file may take: numbers of one digit become 8 bytes, columns
 /// get names, and honest tables are packed to a fiftieth.
 const TIMES: u64 = 64;
+/// The same for what goes to disk as plain numbers and not to memory: columns of a few values are packed to
+/// less than a bit a cell.
+#[cfg(feature = "parquet")]
+const TIMES_ON_DISK: u64 = 4096;
 
 /// The most memory that an input may ask for; by default 1 GiB, or 64 times the size of its file
 /// where that is more.
@@ -38,7 +42,17 @@ pub(crate) struct Room<'a> {
 impl<'a> Room<'a> {
     /// For an input that is `stored` bytes long.
     pub(crate) fn new(path: &'a str, stored: usize, limit: InputLimit) -> Self {
-        let otherwise = (stored as u64).saturating_mul(TIMES).max(LEAST);
+        Self::times(TIMES, path, stored, limit)
+    }
+
+    /// For an input that is converted on disk.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn on_disk(path: &'a str, stored: usize, limit: InputLimit) -> Self {
+        Self::times(TIMES_ON_DISK, path, stored, limit)
+    }
+
+    fn times(times: u64, path: &'a str, stored: usize, limit: InputLimit) -> Self {
+        let otherwise = (stored as u64).saturating_mul(times).max(LEAST);
         Self { path, most: limit.0.unwrap_or(otherwise) }
     }
 

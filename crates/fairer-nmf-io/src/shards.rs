@@ -47,6 +47,15 @@ impl AnyShards {
         }
     }
 
+    /// Number of features n.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        match self {
+            Self::F32(shards) => shards.features,
+            Self::F64(shards) => shards.features,
+        }
+    }
+
     /// The number type.
     #[must_use]
     pub fn precision(&self) -> &'static str {

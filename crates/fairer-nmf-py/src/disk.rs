@@ -9,8 +9,8 @@ use fairer_nmf::fit::{Checkpoint, fit_rows_kept};
 use fairer_nmf::rows::{GroupCodes, Representation};
 use fairer_nmf::{Error, Observer, Parameters, Progress};
 use fairer_nmf_io::{
-    AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, on_disk, open_shards,
-    parse_bytes,
+    AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, column_names, on_disk,
+    open_shards, parse_bytes,
 };
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 /// Data on disk, ready to be read in blocks.
 #[pyclass(frozen, module = "fairer_nmf._core")]
 pub struct OnDisk {
-    shards: String,
+    shards: AnyShards,
     memory: usize,
     groups: Option<GroupCodes>,
     /// Where a table was converted to, or found again; none of a matrix.
@@ -45,6 +45,16 @@ fn refused(error: InputError) -> PyErr {
     }
 }
 
+fn bytes(memory: &str) -> PyResult<usize> {
+    parse_bytes(memory).map_err(|e| PyValueError::new_err(format!("memory is '{memory}': {e}")))
+}
+
+/// Names of the columns of a table; None where the data are no table.
+#[pyfunction]
+pub fn columns_on_disk(path: &str, memory: &str) -> PyResult<Option<Vec<String>>> {
+    column_names(path, &ReadOptions::default(), bytes(memory)?).map_err(refused)
+}
+
 #[pymethods]
 impl OnDisk {
     /// `group_by`: the columns of a table that make the groups.
@@ -56,8 +66,7 @@ impl OnDisk {
         memory: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let memory = parse_bytes(memory)
-            .map_err(|e| PyValueError::new_err(format!("memory is '{memory}': {e}")))?;
+        let memory = bytes(memory)?;
         let options = ReadOptions { group_by, ..ReadOptions::default() };
         let task = |observer: &Observer<'_>| {
             // Heard by nobody; it tells whether the user wants to stop.
@@ -69,8 +78,17 @@ impl OnDisk {
             Some(table) => (Some(table.features), table.notes),
             None => (None, Vec::new()),
         };
-        let (shards, note, groups) = (found.shards, found.note, found.groups);
+        let limit = InputLimit::default();
+        let shards =
+            open_shards(&found.shards, memory, Precision::Stored, limit).map_err(refused)?;
+        let (note, groups) = (found.note, found.groups);
         Ok(Self { shards, memory, groups, note, notes, feature_names })
+    }
+
+    /// Number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.shards.rows()
     }
 
     /// Names of the groups that columns of the table make.
@@ -117,10 +135,7 @@ pub fn fit_on_disk<'py>(
         Some(given) => held.in_order_of(given.names())?,
         None => None,
     };
-    let limit = InputLimit::default();
-    let shards =
-        open_shards(&held.shards, held.memory, Precision::Stored, limit).map_err(refused)?;
-    let rows = shards.rows();
+    let (shards, rows) = (&held.shards, held.shards.rows());
     let codes = match (own, given) {
         (Some(own), _) => own,
         (None, Some(given)) => given.into_codes(),
@@ -128,7 +143,7 @@ pub fn fit_on_disk<'py>(
     };
     let about = (&settings, &parameters, kept.as_ref());
     let task =
-        |observer: &Observer<'_>| fit_shards(&shards, codes, held.memory, about, wanted, observer);
+        |observer: &Observer<'_>| fit_shards(shards, codes, held.memory, about, wanted, observer);
     let (mut model, w, reads) = run(py, settings.threads, listener, task)?.map_err(to_python)?;
     model.feature_names = settings.feature_names.clone().or_else(|| held.feature_names.clone());
     let w = w.map(|w| match w {

@@ -101,6 +101,72 @@ def test_a_table_is_converted_once_and_found_again(tmp_path, data):
     assert model.transform(frame).shape == (len(frame), 3)
 
 
+@pytest.mark.parametrize("packed", ["snappy", "zstd", None])
+def test_a_folder_of_parquet_is_the_frame_in_memory(tmp_path, data, packed):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, groups = data
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    own = FairerNMF(**FIXED).fit(frame, sensitive_features=groups)
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    whole = frame.assign(kind=pd.Categorical(groups))
+    for number, at in enumerate(np.array_split(np.arange(len(X)), 3)):
+        # Rows with numbers of their own: pandas writes an index, which is no feature.
+        part = whole.iloc[at]
+        part.to_parquet(folder / f"{number}.parquet", compression=packed, row_group_size=100)
+    whole.to_parquet(tmp_path / "one.parquet", compression=packed)
+    for path in (folder, tmp_path / "one.parquet"):
+        model = FairerNMF(**FIXED, memory="200kB").fit(path, sensitive_features="kind")
+        assert far(own, model) < 1e-10
+        assert list(model.feature_names_in_) == list(frame.columns)
+        assert list(model.groups_) == [str(group) for group in own.groups_]
+    # The labels themselves, beside a table without them.
+    frame.to_parquet(tmp_path / "plain.parquet", compression=packed)
+    model = FairerNMF(**FIXED, memory="200kB")
+    assert far(own, model.fit(tmp_path / "plain.parquet", sensitive_features=groups)) < 1e-10
+
+
+def test_a_list_is_labels_unless_it_names_columns(tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    X, groups = data
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    labels = ["x1" if group == groups[0] else "x2" for group in groups]
+    own = FairerNMF(**FIXED).fit(frame, sensitive_features=labels)
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    model = FairerNMF(**FIXED, memory="200kB")
+    # Labels that are called like columns, too.
+    assert far(own, model.fit(tmp_path / "plain.csv", sensitive_features=labels)) < 1e-10
+    assert model.n_features_in_ == X.shape[1] and list(model.groups_) == ["x1", "x2"]
+    frame.assign(a=labels, b=groups).to_csv(tmp_path / "both.csv", index=False)
+    by_two = model.fit(tmp_path / "both.csv", sensitive_features=["a", "b"])
+    assert by_two.n_features_in_ == X.shape[1]
+    for wrong, words in [
+        (["a", "bee"], "names 'bee', which is no column of .*both.csv"),
+        (labels[1:], "has 999 entries, .*plain.csv has 1000 rows: give one label per row"),
+        (["kind"], "has 1 entries, .*plain.csv has 1000 rows: .*names of its columns"),
+    ]:
+        path = tmp_path / ("both.csv" if "bee" in wrong else "plain.csv")
+        with pytest.raises(ValueError, match=words):
+            model.fit(path, sensitive_features=wrong)
+
+
+def test_small_groups_stay_outside_the_maximum(tmp_path, data):
+    X, groups = data
+    labels = np.array(groups, dtype=object)
+    labels[:2] = "few"
+    path = saved(tmp_path, X, "npy")
+    for allowed in (False, True):
+        options = FIXED | {"allow_small_groups": allowed}
+        with pytest.warns(UserWarning, match="zero by construction" if allowed else "outside the maximum"):
+            own = FairerNMF(**options).fit(X, sensitive_features=labels)
+        with pytest.warns(UserWarning, match="zero by construction" if allowed else "outside the maximum"):
+            model = FairerNMF(**options, memory="40kB").fit(path, sensitive_features=labels)
+        assert model._model.outside == own._model.outside
+        assert any(model._model.outside) is not allowed
+        assert far(own, model) < 1e-10 and abs(own.worst_loss_ - model.worst_loss_) < 1e-10
+
+
 def test_what_needs_all_rows_is_refused(tmp_path, data):
     X, groups = data
     path = saved(tmp_path, X, "npy")

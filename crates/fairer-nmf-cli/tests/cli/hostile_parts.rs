@@ -185,3 +185,28 @@ mod sheets {
         }
     }
 }
+
+/// Tables of Parquet that say more than they hold, whole and in blocks.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_that_lies_or_is_cut() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../fairer-nmf-io/tests/fixtures");
+    let bomb = std::fs::read(format!("{fixtures}/bomb.parquet")).unwrap();
+    let kinds = std::fs::read(format!("{fixtures}/kinds.parquet")).unwrap();
+    let end = kinds.len();
+    let mut long = kinds.clone();
+    long[end - 8..end - 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let footer = kinds[..4].iter().chain(&kinds[end - 8..]).copied().collect();
+    let cut = kinds[..end / 2].to_vec();
+    for content in [bomb, long, footer, cut, b"PAR1".to_vec(), Vec::new()] {
+        let place = Place::with("a.parquet", content);
+        place.write("lab.txt", "a\nb\n");
+        let fit = ["fit", "a.parquet", "--groups", "lab.txt", "--rank", "1", "--quiet"];
+        for more in [&[][..], &["--memory", "1MB"]] {
+            let ran = survives(&place, &[&fit[..], more].concat());
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            assert!(ran.err.contains("a.parquet"), "{}", ran.err);
+            assert_eq!(place.files().len(), 2, "{:?}", place.files());
+        }
+    }
+}

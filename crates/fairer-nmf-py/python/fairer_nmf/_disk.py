@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,25 +31,36 @@ def refuse(estimator: FairerNMF, sample_weight: Any, W: Any, H: Any) -> None:
     _meaning.refuse_what_needs_memory(estimator)
 
 
-def _columns(path: str, labels: Any) -> list[str] | None:
+def _columns(path: str, labels: Any, memory: str) -> list[str] | None:
     """Give the columns of a table that labels name; none where they are labels themselves."""
     if isinstance(labels, str):
         return [labels]
-    names = isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels)
-    lower = path.lower().removesuffix(".gz")
-    return list(labels) if names and lower.endswith((".csv", ".tsv", ".tab")) else None
+    if not (isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels)):
+        return None
+    names = _core.columns_on_disk(path, memory)
+    # Labels of rows repeat, names of columns do not.
+    if names is None or len(set(labels)) < len(labels):
+        return None
+    unknown = [name for name in labels if name not in names]
+    if unknown and len(unknown) < len(labels):
+        raise ValueError(f"sensitive_features names {unknown[0]!r}, which is no column of {path}")
+    return None if unknown else list(labels)
+
+
+def _check_count(path: str, labels: Any, rows: int) -> None:
+    """Refuse a list that is neither columns of a table nor one label per row."""
+    if isinstance(labels, (list, tuple)) and len(labels) != rows:
+        raise ValueError(
+            f"sensitive_features has {len(labels)} entries, {path} has {rows} rows: give one label per "
+            "row, or names of its columns"
+        )
 
 
 def fit(
     estimator: FairerNMF, path: str, y: Any, labels: Any, wanted: bool
 ) -> NDArray[Any] | None:
     """Fit, and give W where it is wanted."""
-    if path.lower().endswith((".parquet", ".pq")) or _has_parquet(path):
-        raise ValueError(
-            f"{path} is Parquet, which the program reads when it is built with it: "
-            "fairer_nmf.dask.FairerNMF takes a folder of Parquet too"
-        )
-    columns = _columns(path, labels)
+    columns = _columns(path, labels, str(estimator.memory))
     threads = _data.threads(estimator.n_jobs)
     held = _core.OnDisk(path, columns or [], str(estimator.memory), threads)
     if held.note is not None and "converted once" in held.note:
@@ -59,6 +69,8 @@ def fit(
         print(held.note)
     names = held.feature_names
     if columns is None:
+        if names is not None:
+            _check_count(path, labels, held.rows)
         groups = estimator._groups(labels, None)
     elif held.groups is None:
         raise ValueError(f"sensitive_features names a column, and {path} has none: give one label per row")
@@ -85,9 +97,3 @@ def fit(
         warn(note)
     _meaning.pass_on_warnings(model, groups)
     return rows
-
-
-def _has_parquet(path: str) -> bool:
-    return os.path.isdir(path) and any(
-        name.lower().endswith((".parquet", ".pq")) for name in os.listdir(path)
-    )

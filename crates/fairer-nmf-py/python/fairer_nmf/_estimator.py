@@ -283,13 +283,15 @@ class FairerNMF(Fitted):
             Non-negative data. float32 and float64 arrays of any order and CSR matrices are read
             where they are. With `memory`, the path of rows that stay on disk: a ``.npy`` or ``.npz``
             file, a folder of such shards, a folder with ``data.npy``, ``indices.npy`` and
-            ``indptr.npy`` (CSR), or a CSV file, which is converted once into a folder beside it.
+            ``indptr.npy`` (CSR), or a CSV file, a Parquet file or a folder of Parquet, which are converted
+            once into a folder beside them.
         y : ignored
             For scikit-learn's conventions.
         sensitive_features : array-like or frame, optional
             One label per row: a list, array, Series or categorical, or a frame of several
             columns, whose combinations are the groups. Where X and the labels are of pandas,
-            rows are matched by their index. Of a CSV file on disk the name of its column, or several.
+            rows are matched by their index. Of a table on disk also the name of its column, or a list of
+            names: a list whose entries are all columns, none of them twice.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows of the population each row stands for, as in surveys: a row of weight 2 is
             as if it stood there twice, one of weight 0 as if absent.
