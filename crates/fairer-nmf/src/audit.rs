@@ -38,7 +38,7 @@ pub use permutation::{
 };
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
-pub use spread::evaluate_spread;
+pub use spread::{evaluate_rows, evaluate_spread};
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};
 pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 pub use verdict::{Verdict, VerdictCode};

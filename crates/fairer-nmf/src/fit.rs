@@ -201,7 +201,7 @@ fn fit_unadjusted<T: Element>(
     data.check_gaps()?;
     let rows = T::hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
-        run(&*rows, parameters, start, checkpoint, observer)?;
+        run(&*rows, parameters, &[], start, checkpoint, observer)?;
     let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
     for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
         fitted.norm = group.norm();
@@ -234,9 +234,11 @@ fn fill_absent<T: Element>(
     Ok(())
 }
 
+/// `outside` says which groups stay outside the maximum; none where it is empty.
 fn run<'r>(
     rows: &'r dyn Rows,
     parameters: &Parameters,
+    outside: &[Allowance],
     given: Option<&Start>,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
@@ -264,7 +266,10 @@ fn run<'r>(
     let baseline_time = begin.elapsed();
     let cut_short = context.is_over()
         && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
-    let errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
+    let mut errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
+    for ((error, allowance), group) in errors.iter_mut().zip(outside).zip(rows.groups()) {
+        *error = allowance.offset(*error, group.norm());
+    }
     // Baselines that were cut short are no ground for a state to go on from.
     let keeper = keeper.filter(|_| !(stopped.load(Ordering::Relaxed) || context.is_over()));
     let context = Context { keeper, ..context };

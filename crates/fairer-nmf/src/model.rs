@@ -90,6 +90,8 @@ pub struct Model {
     /// data can be treated alike (the program: how documents became TF-IDF). The library only
     /// keeps it.
     pub preparation: Option<String>,
+    /// What whoever asked for the fit keeps beside it, in words of its own; nothing here reads it.
+    pub kept: Option<String>,
     /// ½‖X − WH‖² and the penalties, where there are any ([`crate::Penalties`]).
     pub penalised_objective: Option<f64>,
     /// What the worst share of rows loses, where it was minimised.

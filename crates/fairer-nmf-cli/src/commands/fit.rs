@@ -72,7 +72,7 @@ pub(crate) struct FitArgs {
     /// or 2GB: .npy, .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy
     /// (CSR); .csv and .parquet, converted once into a folder beside them; no audit
     #[arg(long, value_name = "SIZE", help_heading = "Run",
-          conflicts_with_all = ["report", "charts", "audit", "weights", "group_by_each", "membership",
+          conflicts_with_all = ["weights", "group_by_each", "membership",
                                 "worst_share", "discover", "alpha_w", "alpha_h"])]
     memory: Option<Bytes>,
 
@@ -110,6 +110,11 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
         return Err(Failure::wrong(format!(
             "--checkpoint {path} would replace what is read: give another file"
         )));
+    }
+    if args.memory.is_some() && (args.audit || asked.page.1.is_some() || asked.charts.is_some()) {
+        return Err(Failure::wrong(
+            "--audit, --report and --charts need all rows in memory: with --memory the errors and losses of all groups are in the table and in --json; for the rest write the model with --model and audit as many rows as fit in memory, `fairer-nmf audit PART --model FILE`",
+        ));
     }
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
@@ -298,24 +303,13 @@ fn fit_on_disk(
         memory,
         scaling: &scaling,
         compare: (!args.common.no_compare).then(|| meaning::update(solver.update)),
-        allow_small_groups: solver.allow_small_groups,
         parameters: &parameters,
         checkpoint: args.checkpoint(),
     };
     bar.limit(solver.time_limit);
     let mut found = fit_shards(&held.shards, held.groups, &wanted, bar)?;
     bar.finish();
-    if let Some(names) = held.features {
-        if names.len() != found.shape.1 {
-            return Err(Failure::wrong(format!(
-                "--feature-names has {} names, {} has {} columns: give exactly one for each",
-                names.len(),
-                args.data.data,
-                found.shape.1
-            )));
-        }
-        found.model.feature_names = Some(names);
-    }
+    found.model.feature_names = held.features;
     found.model.preparation = held.preparation;
     let (baselines, fit) = (found.baseline_time.as_secs_f64(), found.fit_time.as_secs_f64());
     let read = (start.elapsed().as_secs_f64() - baselines - fit).max(0.0);

@@ -94,6 +94,14 @@ pub(crate) fn open(
         read_names(&source, "--feature-names", options.limit)
     });
     let features = names.transpose()?;
+    if let Some(names) = features.as_ref().filter(|names| names.len() != shards.features()) {
+        return Err(Failure::wrong(format!(
+            "--feature-names has {} names, {} has {} columns: give exactly one for each",
+            names.len(),
+            data.data,
+            shards.features()
+        )));
+    }
     Ok(OnDisk { shards, groups, features, preparation: None, left_out: Vec::new(), notes })
 }
 
@@ -116,7 +124,6 @@ pub(crate) struct Wanted<'a> {
     pub memory: usize,
     pub scaling: &'a Scaling,
     pub compare: Option<Update>,
-    pub allow_small_groups: bool,
     /// The parameters for groups of these names.
     pub checkpoint: Option<Checkpoint>,
     pub parameters: &'a dyn Fn(&[&str]) -> Result<Parameters, Failure>,
@@ -143,11 +150,10 @@ pub(crate) fn fit_shards(
         error => error.into(),
     };
     let rows = shards.hold(groups, &scaling, wanted.memory).map_err(explain)?;
-    let sizes = || rows.groups().iter().map(|g| (g.name.as_str(), g.rows));
-    let names: Vec<&str> = sizes().map(|(name, _)| name).collect();
+    let names: Vec<&str> = rows.groups().iter().map(|g| g.name.as_str()).collect();
     let parameters = (wanted.parameters)(&names)?;
-    if !wanted.allow_small_groups {
-        check_group_rows(sizes(), parameters.rank, "--rank")?;
+    if !parameters.allow_small_groups {
+        check_group_rows(rows.groups().iter().map(|g| g.rows), parameters.rank, "--rank")?;
     }
     bar.next_fit("", &parameters.stopping);
     let observer = |p: &Progress<'_>| bar.observe(p);

@@ -87,15 +87,50 @@ fn what_does_not_go_with_blocks_is_refused() {
         &[&groups[..], &["--memory", "100"]].concat(),
         &["--memory", "a row of x.npy has 16 bytes"],
     );
-    refused(&[&groups[..], &["--memory", "1MB", "--report", "r.html"]].concat(), &["--report"]);
+    for page in [&["--report", "r.html"][..], &["--charts", "c"], &["--audit", "--json", "a.json"]]
+    {
+        let words = ["need all rows in memory", "fairer-nmf audit PART --model FILE"];
+        refused(&[&groups[..], &["--memory", "1MB"], page].concat(), &words);
+    }
     refused(&[&groups[..], &["--memory", "1MB", "--init", "nndsvd"]].concat(), &["init", "memory"]);
     let drop = ["--memory", "1MB", "--drop", "f0"];
     refused(&[&groups[..], &drop].concat(), &["--drop does not apply to x.npy"]);
     let missing = ["--memory", "1MB", "--missing", "drop-rows"];
     refused(&[&groups[..], &missing].concat(), &["--missing drop-rows"]);
+    place.write("names.txt", "a\nb\n");
+    let names = ["--memory", "1MB", "--feature-names", "names.txt", "--json", "n.json"];
+    let words = ["--feature-names has 2 names, x.npy has 4 columns"];
+    refused(&[&groups[..], &names].concat(), &words);
     place.write("short.txt", "a\nb\n");
     refused(&["--groups", "short.txt", "--memory", "1MB"], &["2 group labels for 40 rows"]);
     assert!(!place.has("r.html"));
+}
+
+/// Groups with no more rows than topics: outside the maximum on disk as in memory, unless they are allowed;
+/// where all are so small, there is nothing to fit.
+#[test]
+fn small_groups_on_disk_are_outside_as_in_memory() {
+    let place = Place::new();
+    make(&place, "x.npy", 60, 8);
+    place.write("x.npy.txt", format!("few\nfew\n{}", "a\nb\n".repeat(29)));
+    let fixed = ["--baseline", "best", "--no-compare", "--force"];
+    let outside = |more: &[&str]| {
+        let ran = place.ok(&[&FIT[..], &fixed, more].concat());
+        let json = place.json("out.json");
+        let groups = json["groups"].as_array().unwrap().clone();
+        let few = groups.iter().find(|group| group["name"] == "few").unwrap().clone();
+        (few["outside"] == true, number(&json["worst_loss"]), ran.err)
+    };
+    let (memory, disk) = (outside(&[]), outside(&["--memory", "1MB"]));
+    assert!(memory.0 && disk.0);
+    assert!((memory.1 - disk.1).abs() < 1e-3, "{} in memory, {} on disk", memory.1, disk.1);
+    let allowed = outside(&["--memory", "1MB", "--allow-small-groups"]);
+    assert!(!allowed.0);
+    let mut large = FIT;
+    large[5] = "50";
+    let ran = place.run(&[&large[..], &fixed, &["--memory", "1MB"]].concat());
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("rank 50 is larger than every group"), "{}", ran.err);
 }
 
 /// A table with numbers, a column of words and one of groups, in which some cells have no value.

@@ -73,8 +73,7 @@ class FairerNMF(_estimator.FairerNMF):
 
     Not offered, because they need all rows in one place: ``init="nndsvd"`` and ``"nndsvda"``,
     ``n_components="auto"``, groups that overlap, weights of samples, and starts `W`, `H` of your own.
-    ``baseline="adjusted"`` is ``"best"`` here, since random groups are not drawn, and groups with
-    no more rows than topics are in the maximum like all others.
+    ``baseline="adjusted"`` is ``"best"`` here, since random groups are not drawn.
 
     Attributes
     ----------

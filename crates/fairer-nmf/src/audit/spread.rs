@@ -1,11 +1,37 @@
-//! What a dictionary costs the groups of rows that are spread over processes.
+//! What a dictionary costs the groups of rows that are not in memory: on disk, or spread over processes.
 
 use super::bootstrap::{check, head, sorted, tail};
 use super::{Interval, check_dictionary};
 use crate::Result;
 use crate::dictionary::Dictionary;
-use crate::rows::{RowStart, RowStep, Rows, Spread};
+use crate::rows::{RowGroup, RowStart, RowStep, Rows, Spread};
 use ndarray::ArrayView2;
+
+/// R-Error of every group under the best W for `components` (r×n, in scaled features where the rows
+/// are scaled), whoever holds the rows.
+///
+/// # Errors
+/// Components that do not fit, or rows that cannot be reached.
+pub fn evaluate_rows(rows: &dyn Rows, components: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    let h = dictionary(rows, components)?;
+    relative_errors(&mut *rows.apart(), &h)
+}
+
+fn dictionary(rows: &dyn Rows, components: ArrayView2<'_, f64>) -> Result<Dictionary> {
+    check_dictionary(components, rows.features())?;
+    let unit = rows.unit();
+    Ok(Dictionary::from_components(components.mapv(|v| v * unit).view()).in_range().0)
+}
+
+fn relative_errors(rows: &mut dyn Rows, h: &Dictionary) -> Result<Vec<f64>> {
+    rows.begin(h.rank, RowStart::Zero)?;
+    rows.pass(h, RowStep::EXACT)?;
+    // ‖X_ℓ‖² is positive by validation.
+    let relative = |(l, group): (usize, &RowGroup)| {
+        Ok((rows.squared_error(l, h)? / group.squared_norm).sqrt())
+    };
+    rows.groups().iter().enumerate().map(relative).collect()
+}
 
 /// R-Error of every group under the best W for `components` (r×n, in scaled features where the rows
 /// are scaled), and its bootstrap intervals for (draws, level, seed), where wanted.
@@ -21,17 +47,9 @@ pub fn evaluate_spread(
     components: ArrayView2<'_, f64>,
     bootstrap: Option<(usize, f64, u64)>,
 ) -> Result<(Vec<f64>, Vec<Interval>)> {
-    check_dictionary(components, rows.features())?;
-    let unit = rows.unit();
-    let (h, _) = Dictionary::from_components(components.mapv(|v| v * unit).view()).in_range();
+    let h = dictionary(rows, components)?;
     let mut own = rows.another();
-    own.begin(h.rank, RowStart::Zero)?;
-    own.pass(&h, RowStep::EXACT)?;
-    let mut relative = Vec::with_capacity(own.groups().len());
-    for (l, group) in own.groups().iter().enumerate() {
-        // ‖X_ℓ‖² is positive by validation.
-        relative.push((own.squared_error(l, &h)? / group.squared_norm).sqrt());
-    }
+    let relative = relative_errors(&mut own, &h)?;
     let Some((draws, level, seed)) = bootstrap else { return Ok((relative, Vec::new())) };
     check(draws, level)?;
     let sums = own.resampled(&h, draws, seed)?;

@@ -14,7 +14,7 @@ use super::{Checkpoint, Fit, baselines_within, fit, fit_unadjusted};
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::iteration::Start;
-use crate::model::Warning;
+use crate::model::{Model, Warning};
 use crate::progress::Progress;
 use crate::stopping::Stopping;
 use crate::{Element, GroupedData, Method, Observer, Parameters, Result, audit};
@@ -135,9 +135,14 @@ pub(super) fn outside<T: Element>(
     parameters: &Parameters,
 ) -> Vec<Allowance> {
     let rows: Vec<usize> = data.groups().iter().map(|g| g.rows.len()).collect();
+    outside_by_rows(&rows, parameters)
+}
+
+/// The same for groups of which only the number of rows is known.
+pub(super) fn outside_by_rows(rows: &[usize], parameters: &Parameters) -> Vec<Allowance> {
     match parameters.allow_small_groups {
         true => vec![Allowance::default(); rows.len()],
-        false => Allowance::for_sizes(&rows, parameters.rank),
+        false => Allowance::for_sizes(rows, parameters.rank),
     }
 }
 
@@ -171,9 +176,14 @@ fn against<T: Element>(
     let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
     let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
     let mut found = fit_unadjusted(data, &given, start, checkpoint, observer)?;
-    let model = &mut found.model;
-    model.parameters.baseline = parameters.baseline.clone();
-    let adjusted = matches!(parameters.baseline, Baseline::Adjusted { .. });
+    found.model.parameters.baseline = parameters.baseline.clone();
+    settle(&mut found.model, baselines, allowances);
+    Ok(found)
+}
+
+/// Says the losses of a fit against offsets as those against baselines, and who was outside the maximum.
+pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances: &[Allowance]) {
+    let adjusted = matches!(model.parameters.baseline, Baseline::Adjusted { .. });
     let of_groups = model.groups.iter_mut().zip(baselines).zip(allowances);
     for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
         // The loss stays the paper's, against E; what was minimised is that less c.
@@ -188,9 +198,10 @@ fn against<T: Element>(
     }
     let (groups, parameters) = (&model.groups, &model.parameters);
     let of_groups = Warning::of(groups, parameters, model.status);
-    let of_shape = model.warnings.iter().filter(|w| matches!(w, Warning::RankAboveMatrix { .. }));
-    model.warnings = (of_shape.cloned().chain(Warning::of_outside(groups, parameters.rank)))
+    let stays =
+        |w: &&Warning| matches!(w, Warning::RankAboveMatrix { .. } | Warning::BaselinesCutShort);
+    let others = model.warnings.iter().filter(stays);
+    model.warnings = (others.cloned().chain(Warning::of_outside(groups, parameters.rank)))
         .chain(of_groups)
         .collect();
-    Ok(found)
 }

@@ -1,6 +1,6 @@
 //! A fit of rows that somebody else holds: on disk, on other machines.
 
-use super::{Checkpoint, run};
+use super::{Checkpoint, adjusted, run};
 use crate::baseline::Baseline;
 use crate::model::{Model, Warning};
 use crate::parameters::{Method, Parameters};
@@ -35,7 +35,8 @@ impl RowsFit<'_> {
 }
 
 /// Fits a model to rows that somebody else holds: what [`fit`](crate::fit()) does in memory, with the same
-/// results up to the rounding of the holder's sums.
+/// results up to the rounding of the holder's sums. Groups with no more rows than topics stay outside the
+/// maximum here too, unless [`Parameters::allow_small_groups`].
 ///
 /// # Errors
 /// As [`fit`](crate::fit()), and whatever keeps the holder from its rows. What is made from rows in memory is
@@ -73,8 +74,19 @@ pub fn fit_rows_kept<'r>(
     if matches!(parameters.baseline, Baseline::Adjusted { .. }) && rows.groups().len() > 1 {
         return refused("baseline", "adjusted");
     }
-    let mut fit = run(rows, parameters, None, checkpoint, observer)?;
-    let count = rows.groups().iter().map(|g| g.rows).sum();
+    let sizes: Vec<usize> = rows.groups().iter().map(|g| g.rows).collect();
+    let outside = adjusted::outside_by_rows(&sizes, parameters);
+    // Standard NMF minimises no loss: nobody has to stay outside.
+    let kept = if parameters.method.is_standard() { &[][..] } else { &outside };
+    let mut fit = run(rows, parameters, kept, None, checkpoint, observer)?;
+    if kept.iter().any(|a| a.outside) {
+        let baselines: Vec<_> = fit.model.groups.iter().map(|g| g.baseline.clone()).collect();
+        adjusted::settle(&mut fit.model, &baselines, kept);
+    }
+    for (group, allowance) in fit.model.groups.iter_mut().zip(&outside) {
+        group.outside = allowance.outside;
+    }
+    let count = sizes.iter().sum();
     fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
     Ok(fit)
 }

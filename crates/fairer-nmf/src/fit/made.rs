@@ -66,6 +66,7 @@ pub(super) fn into_model<'r>(
         scale: None,
         feature_names: None,
         preparation: None,
+        kept: None,
         penalised_objective: None,
         worst_share: None,
         found_groups: None,

@@ -49,6 +49,8 @@ struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preparation: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     penalised_objective: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     worst_share: Option<ShareReport>,
@@ -127,6 +129,7 @@ pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
         global_bound: model.global_bound.clone(),
         feature_names: model.feature_names.clone(),
         preparation: model.preparation.clone(),
+        kept: model.kept.clone(),
         penalised_objective: model.penalised_objective,
         worst_share: model.worst_share.clone(),
         found_groups: (model.found_groups.clone())
@@ -215,6 +218,7 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         scale,
         feature_names: header.feature_names,
         preparation: header.preparation,
+        kept: header.kept,
         penalised_objective: header.penalised_objective,
         worst_share: header.worst_share,
         found_groups: header.found_groups,

@@ -152,6 +152,56 @@ fn whole_fits_from_blocks_are_those_from_memory() {
     assert_alike(&own, &fit_rows(&held, &p, &silent).unwrap().model, 1e-3);
 }
 
+/// Groups with no more rows than topics stay outside the maximum here as in memory.
+#[test]
+fn small_groups_in_blocks_are_outside_as_in_memory() {
+    let (x, mut labels) = sample();
+    labels[..3].fill("few".into());
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let estimate = Estimate { runs: 2, ..Estimate::paper() };
+    for (method, allowed) in
+        [(Method::am(), false), (Method::am(), true), (Method::standard(), false)]
+    {
+        let p = Parameters {
+            allow_small_groups: allowed,
+            baseline: Baseline::Estimate(estimate.clone()),
+            bound: true,
+            ..fixed(method)
+        };
+        let own = fit(&data, &p, &silent).unwrap().model;
+        let held = blocks(Cut::new(&x, 64, false), &labels, &FeatureScaling::AsTheyAre, PLENTY);
+        let held = held.unwrap();
+        let found = fit_rows(&held, &p, &silent).unwrap().model;
+        let few = found.groups.iter().find(|g| g.name == "few").unwrap();
+        assert_eq!(few.outside, !allowed, "{method:?}");
+        let outside = |model: &Model| model.groups.iter().map(|g| g.outside).collect::<Vec<_>>();
+        assert_eq!(outside(&own), outside(&found));
+        assert_eq!(own.warnings, found.warnings);
+        assert_eq!(own.parameters, found.parameters);
+        let losses = |model: &Model| model.groups.iter().map(|g| g.loss).collect::<Vec<_>>();
+        let far = distance(own.history.iter().flatten(), found.history.iter().flatten())
+            .max(distance(&own.components, &found.components))
+            .max(distance(&losses(&own), &losses(&found)));
+        assert!(far < 1e-6, "{method:?}, {allowed}: {far:e}");
+        assert_alike(&own, &found, 1e-6);
+    }
+}
+
+/// What a dictionary costs every group does not depend on who holds the rows.
+#[test]
+fn a_dictionary_costs_in_blocks_what_it_costs_in_memory() {
+    let (x, labels) = sample();
+    let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+    let h = fit(&data, &fixed(Method::am()), &silent).unwrap().model.components;
+    let none = vec![0.0; data.groups().len()];
+    let own = crate::audit::evaluate(&data, h.view(), None, &none).unwrap().relative_errors;
+    for (at_once, sparse) in [(64, false), (37, true)] {
+        let held = blocks(Cut::new(&x, at_once, sparse), &labels, &FeatureScaling::Unit, PLENTY);
+        let found = crate::audit::evaluate_rows(&held.unwrap(), h.view()).unwrap();
+        assert!(distance(&own, &found) < 1e-12, "{own:?} {found:?}");
+    }
+}
+
 /// As many reads for five baseline runs of every group as for one run of one, and as many for four
 /// restarts as for one.
 #[test]
