@@ -48,6 +48,12 @@ impl Model {
         self.0.groups.iter().map(|g| g.family.clone()).collect()
     }
 
+    /// Whether groups share rows.
+    #[getter]
+    fn overlaps(&self) -> bool {
+        self.0.overlap_error.is_some()
+    }
+
     #[getter]
     fn total_error(&self) -> f64 {
         self.0.total_error()
@@ -218,9 +224,17 @@ impl Model {
         })
     }
 
-    /// Writes the file that the program `fairer-nmf` reads.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.0.save(path)).map_err(to_python)
+    /// Writes the file that the program `fairer-nmf` reads, and with it what the estimator keeps.
+    #[pyo3(signature = (path, kept=None))]
+    fn save(&self, py: Python<'_>, path: PathBuf, kept: Option<String>) -> PyResult<()> {
+        let model = fairer_nmf::Model { kept, ..self.0.clone() };
+        py.detach(|| model.save(path)).map_err(to_python)
+    }
+
+    /// What the estimator has kept in the file.
+    #[getter]
+    fn kept(&self) -> Option<String> {
+        self.0.kept.clone()
     }
 
     /// Reads a file that `save` or the program wrote.

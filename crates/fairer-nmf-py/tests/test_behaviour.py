@@ -189,6 +189,49 @@ def test_audits_and_sweeps_show_progress(bar, capfd, monkeypatch):
     assert "sweep" in shown.err and "2" in shown.err and shown.out == ""
 
 
+@pytest.mark.parametrize("bar", [True, False])
+def test_a_report_shows_progress_where_it_is_asked_for(bar, capfd, monkeypatch):
+    if not bar:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    X = low_rank(300, 20, 6, noise=0.5)
+    few = {"draws": 50, "permutations": 50, "folds": 2, "chance_draws": 5}
+    groups = np.arange(300) % 3
+    found = audit(X, X[:4], sensitive_features=groups, baseline="zero")
+    found.report(**few, verbose=0)
+    assert capfd.readouterr() == ("", "")
+    found.report(**few, verbose=1)
+    shown = capfd.readouterr()
+    assert "fit" in shown.err and "audit" in shown.err and shown.out == ""
+    # Without being asked, as its audit was.
+    asked = audit(X, X[:4], sensitive_features=groups, baseline="zero", verbose=1)
+    capfd.readouterr()
+    asked.report(**few)
+    assert "audit" in capfd.readouterr().err
+
+
+def test_printing_an_audit_shows_progress_to_who_waits(capfd, monkeypatch):
+    from fairer_nmf import _progress
+
+    X = low_rank(300, 20, 6, noise=0.5)
+    groups = np.arange(300) % 3
+
+    def printed():
+        found = audit(X, X[:4], sensitive_features=groups, baseline="zero")
+        capfd.readouterr()
+        return repr(found), capfd.readouterr()
+
+    text, shown = printed()
+    assert shown == ("", ""), "nobody waits for a file"
+    monkeypatch.setattr(_progress, "somebody_waits", lambda: True)
+    monkeypatch.setattr(_progress, "PATIENCE", 1000.0)
+    assert printed() == (text, ("", "")), "it did not take that long"
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    again, shown = printed()
+    assert again == text and "audit" in shown.err and shown.out == ""
+    found = audit(X, X[:4], sensitive_features=groups, baseline="zero")
+    assert text.splitlines()[0] in found._repr_html_() and "audit" in capfd.readouterr().err
+
+
 def test_silence_is_the_default(capfd):
     FairerNMF(4, random_state=0).fit(low_rank(300, 20, 6), sensitive_features=np.arange(300) % 3)
     assert capfd.readouterr() == ("", "")

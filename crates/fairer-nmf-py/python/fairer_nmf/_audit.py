@@ -361,6 +361,7 @@ def audit(
             )
     result = Audit(table, representation, Subject(X, encoded, H, W, settings))
     result._allow_small_groups = bool(allow_small_groups)
+    result._verbose = verbose
     result._controls = encoded.controls
     return result
 

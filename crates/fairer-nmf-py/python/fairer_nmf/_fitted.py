@@ -130,11 +130,16 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             The file; safetensors by content.
         """
         check_is_fitted(self)
-        self._model.save(path)
+        self._model.save(path, _meaning.parameters_to_keep(self))
 
     @classmethod
     def load(cls: type[_Kind], path: str | PathLike[str]) -> _Kind:
         """Read a model that `save` or the program `fairer-nmf` wrote.
+
+        The estimator has the parameters that it was saved with, but for those of a machine or a
+        run: `n_jobs`, `verbose`, `memory`, `checkpoint`, `every` and `resume`. A `random_state` that
+        is no number comes back as the seed of the fit, values per group (`baseline`,
+        `start_weights`) by name of the group.
 
         Parameters
         ----------
@@ -147,7 +152,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             A fitted estimator.
         """
         model = _core.Model.load(path)
-        estimator = cls(**_meaning.constructor_arguments(model))
+        estimator = cls(**_meaning.constructor_arguments(model, cls._get_param_names()))
         estimator._set_fitted(model)
         estimator.n_features_in_ = model.components.shape[1]
         if model.feature_names is not None:

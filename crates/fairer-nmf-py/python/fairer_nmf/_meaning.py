@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from fairer_nmf import _baseline, _choices, _core, _data
@@ -188,8 +189,36 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
         )
 
 
-def constructor_arguments(model: _core.Model) -> dict[str, Any]:
-    """Give the estimator's parameters behind a model from a file."""
+#: Parameters of a machine, a place or a run, which a file does not carry to others.
+NOT_KEPT = ("n_jobs", "verbose", "memory", "checkpoint", "every", "resume")
+
+
+def parameters_to_keep(estimator: Any) -> str:
+    """Give the estimator's parameters for its file, as JSON: those that are words, numbers or None.
+
+    The others (arrays per group, generators of random numbers) are in the model as what they were in
+    the fit.
+    """
+    given = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in estimator.get_params(deep=False).items()
+    }
+    plain = (str, int, float, type(None))
+    if given.get("random_state") is None:
+        del given["random_state"]
+    return json.dumps(
+        {n: v for n, v in given.items() if isinstance(v, plain) and n not in NOT_KEPT}
+    )
+
+
+def constructor_arguments(model: _core.Model, names: list[str]) -> dict[str, Any]:
+    """Give the estimator's parameters behind a model from a file, of those that it has."""
+    found = {**_told_by(model), **json.loads(model.kept or "{}")}
+    return {name: value for name, value in found.items() if name in names}
+
+
+def _told_by(model: _core.Model) -> dict[str, Any]:
+    """Give the parameters that a model tells, whoever wrote it."""
     kept = json.loads(model.parameters)
     method, baseline = kept["method"], kept["baseline"]
     if method["name"] == "weighted" and method["update"] == "mu":
@@ -203,7 +232,8 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
         "method": name,
         "fairness": method.get("fairness", 1.0),
         "ties": method.get("ties", "any"),
-        "groups": "each" if any(model.families) else "combined",
+        "groups": _grouping(model),
+        "missing": "error" if model.observed is None else "unobserved",
         "update": method.get("update", "auto"),
         "init": kept["init"],
         "n_init": kept["n_init"],
@@ -236,3 +266,9 @@ def constructor_arguments(model: _core.Model) -> dict[str, Any]:
     else:
         arguments["baseline"] = "zero"
     return arguments
+
+
+def _grouping(model: _core.Model) -> str:
+    if any(model.families):
+        return "each"
+    return "members" if model.overlaps else "combined"

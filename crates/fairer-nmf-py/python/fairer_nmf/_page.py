@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairer_nmf import _core, _data, _figures
+from fairer_nmf._progress import listener, patient
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +163,8 @@ class Pages:
     """What an audit says in full, for people and for programs."""
 
     _subject: Subject
+    #: What the audit was asked to show.
+    _verbose = 0
 
     def report(
         self,
@@ -177,6 +180,7 @@ class Pages:
         chance_time: float = 60.0,
         refit: int = 0,
         fitted_by: str | None = None,
+        verbose: int | None = None,
     ) -> Report:
         """Find all that there is to say, once: page, JSON and charts are made of it.
 
@@ -213,6 +217,9 @@ class Pages:
         fitted_by : {"standard", "am", "mu"}, optional
             How the dictionary was fitted, for `refit`: "standard" is any usual NMF, such as
             scikit-learn's; "am" and "mu" are the methods of :class:`FairerNMF`.
+        verbose : int, optional
+            1 shows progress, 0 does not. By default it is shown where the audit was asked for it, and
+            in a terminal or a notebook once it takes longer than a second.
 
         Returns
         -------
@@ -259,4 +266,7 @@ class Pages:
             "refit": refit,
             "fitted_by": fitted_by or "",
         }
-        return Report(_core.report(X, groups, H, W, settings))
+        asked = self._verbose if verbose is None else verbose
+        shown = patient() if verbose is None and not asked else listener(asked, 0)
+        with shown as progress:
+            return Report(_core.report(X, groups, H, W, settings, progress))

@@ -11,6 +11,8 @@ from typing import Any
 
 #: Seconds between two lines.
 PAUSE = 0.5
+#: Seconds after which somebody who waits is shown how far it is, without having asked.
+PATIENCE = 1.0
 
 
 def listener(verbose: int, max_iterations: int) -> AbstractContextManager[Progress | None]:
@@ -18,11 +20,22 @@ def listener(verbose: int, max_iterations: int) -> AbstractContextManager[Progre
     return Progress(max_iterations) if verbose else nullcontext()
 
 
+def patient() -> AbstractContextManager[Progress | None]:
+    """Give who listens to what is computed on the way, as to print an audit: shown where somebody waits for it."""
+    return Progress(0, PATIENCE) if somebody_waits() else nullcontext()
+
+
+def somebody_waits() -> bool:
+    """Tell whether this is a terminal or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
 class Progress:
     """A listener of a fit."""
 
-    def __init__(self, max_iterations: int) -> None:
+    def __init__(self, max_iterations: int, patience: float = 0.0) -> None:
         self._max_iterations = max_iterations
+        self._silent_until = time.monotonic() + patience
         self._bar: Any = None
         self._stage = ""
         self._last = 0.0
@@ -48,6 +61,8 @@ class Progress:
         self, stage: str, restart: int, restarts: int, done: int, total: int, worst_loss: float
     ) -> None:
         """Show how far a stage is."""
+        if time.monotonic() < self._silent_until:
+            return
         total = total or self._max_iterations
         title = stage if restarts == 1 else f"{stage} {restart + 1}/{restarts}"
         if self._tqdm is None:
