@@ -101,17 +101,22 @@ def test_workers_may_be_retired_and_added(at_round):
     assert far(own, model) < 1e-8
 
 
+def closing(gone):
+    """Give what ends a cluster with its scheduler, in the background, while a fit goes on."""
+
+    def close():
+        threading.Thread(target=gone.close, daemon=True).start()
+        time.sleep(1.0)
+
+    return close
+
+
 def test_a_lost_scheduler_is_told(at_round):
     X, groups = rows_and_groups()
     with own_cluster() as gone, distributed.Client(gone, set_as_default=False) as client:
         model = cluster.FairerNMF(random_state=0, **FIXED)
         model.client = client
-
-        def close():
-            threading.Thread(target=gone.close, daemon=True).start()
-            time.sleep(1.0)
-
-        at_round({9: close})
+        at_round({9: closing(gone)})
         with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
             model.fit(collections(X, groups)[0], sensitive_features=collections(X, groups)[1])
 
@@ -123,13 +128,8 @@ def test_a_lost_scheduler_leaves_a_checkpoint(client, at_round, tmp_path):
     with own_cluster() as gone, distributed.Client(gone, set_as_default=False) as lost:
         model = cluster.FairerNMF(random_state=3, **options)
         model.client = lost
-
-        def close():
-            threading.Thread(target=gone.close, daemon=True).start()
-            time.sleep(1.0)
-
         # Beyond the soft beginning, with the questions before the fit.
-        at_round({25: close})
+        at_round({25: closing(gone)})
         with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
             model.fit(collections(X, groups)[0], sensitive_features=collections(X, groups)[1])
     left = (tmp_path / "state.restart-0").read_bytes()

@@ -171,7 +171,7 @@ def test_a_cluster_refuses_what_needs_all_rows():
     for name, value in (
         ("worst_share", 0.1), ("discover", "errors"), ("alpha_W", 0.1), ("missing", "unobserved"),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=f"{name} needs all rows in memory"):
+        with pytest.raises(ValueError, match=f"{name}={value!r} needs all rows in memory"):
             ClusterNMF(2, **{name: value})._check_settings()
 
 
