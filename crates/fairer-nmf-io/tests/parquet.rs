@@ -94,7 +94,7 @@ fn a_folder_on_disk_holds_the_rows_of_its_files() {
     assert!(message.contains("other.parquet holds other columns than"), "{message}");
 }
 
-/// Cut anywhere, with any byte changed: a sentence or a table, never a panic.
+/// Cut, or with a byte changed: a sentence or a table, never a panic.
 #[test]
 fn damaged_files_are_refused_in_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ fn damaged_files_are_refused_in_a_sentence() {
     for name in ["small.parquet", "zstd.parquet"] {
         let bytes = fs::read(fixture(name)).unwrap();
         let cuts = (0..bytes.len()).step_by(7).map(|cut| bytes[..cut].to_vec());
-        let changed = (0..bytes.len()).flat_map(|at| {
+        let changed = (0..bytes.len()).step_by(3).flat_map(|at| {
             [0x00, 0x7f, 0x80, 0xff].map(|byte| {
                 let mut changed = bytes.clone();
                 changed[at] = byte;
@@ -114,11 +114,12 @@ fn damaged_files_are_refused_in_a_sentence() {
             fs::write(&path, &content).unwrap();
             let options = if name == "small.parquet" { ReadOptions::default() } else { by("kind") };
             let ended = catch_unwind(|| {
-                let disk = on_disk(&path, &options, 1 << 20, &|_| true);
-                if let Ok(made) = &disk {
+                // Files take time: every eighth.
+                let disk = (whole % 8 == 0).then(|| on_disk(&path, &options, 1 << 20, &|_| true));
+                if let Some(Ok(made)) = &disk {
                     fs::remove_dir_all(Path::new(&made.shards).parent().unwrap()).unwrap();
                 }
-                [read(&path, &options).err(), disk.err()]
+                [read(&path, &options).err(), disk.and_then(Result::err)]
             });
             for error in ended.expect("no panic").into_iter().flatten() {
                 let message = error.to_string();
