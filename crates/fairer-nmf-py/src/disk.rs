@@ -1,18 +1,20 @@
 //! Data that stay on disk, fitted block by block.
 
+use crate::audit::in_scaled_features;
 use crate::data::{GivenGroups, Groups};
 use crate::errors::to_python;
-use crate::fit::Settings;
+use crate::fit::{Settings, baseline};
 use crate::model::Model;
 use crate::run::run;
-use fairer_nmf::fit::{Checkpoint, fit_rows_kept};
-use fairer_nmf::rows::{GroupCodes, Representation};
+use fairer_nmf::audit::evaluate_rows;
+use fairer_nmf::fit::{Checkpoint, baselines_of_rows, fit_rows_kept};
+use fairer_nmf::rows::{FeatureScaling, GroupCodes, Representation};
 use fairer_nmf::{Error, Observer, Parameters, Progress};
 use fairer_nmf_io::{
     AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, column_names, on_disk,
     open_shards, parse_bytes,
 };
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -91,6 +93,12 @@ impl OnDisk {
         self.shards.rows()
     }
 
+    /// Number of features.
+    #[getter]
+    fn features(&self) -> usize {
+        self.shards.features()
+    }
+
     /// Names of the groups that columns of the table make.
     #[getter]
     fn groups(&self) -> Option<Vec<String>> {
@@ -107,6 +115,22 @@ impl OnDisk {
         let places = places.ok_or_else(|| PyValueError::new_err("a group has no name"))?;
         let codes = own.codes.iter().map(|&code| places[code as usize] as u32).collect();
         Ok(Some(GroupCodes { names: names.to_vec(), codes }))
+    }
+}
+
+impl OnDisk {
+    /// The group of every row: the table's own, those given, or one for all.
+    fn codes(&self, given: Option<Groups>) -> PyResult<GroupCodes> {
+        let own = match &given {
+            Some(given) => self.in_order_of(given.names())?,
+            None => None,
+        };
+        let rows = self.shards.rows();
+        Ok(match (own, given) {
+            (Some(own), _) => own,
+            (None, Some(given)) => given.into_codes(),
+            (None, None) => GroupCodes { names: vec!["all".to_owned()], codes: vec![0; rows] },
+        })
     }
 }
 
@@ -130,17 +154,7 @@ pub fn fit_on_disk<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Found<'py>>, usize)> {
     let (parameters, kept) = (settings.parameters()?, settings.checkpoint()?);
-    let given = Groups::of(groups)?;
-    let own = match &given {
-        Some(given) => held.in_order_of(given.names())?,
-        None => None,
-    };
-    let (shards, rows) = (&held.shards, held.shards.rows());
-    let codes = match (own, given) {
-        (Some(own), _) => own,
-        (None, Some(given)) => given.into_codes(),
-        (None, None) => GroupCodes { names: vec!["all".to_owned()], codes: vec![0; rows] },
-    };
+    let (shards, codes) = (&held.shards, held.codes(Groups::of(groups)?)?);
     let about = (&settings, &parameters, kept.as_ref());
     let task =
         |observer: &Observer<'_>| fit_shards(shards, codes, held.memory, about, wanted, observer);
@@ -151,6 +165,40 @@ pub fn fit_on_disk<'py>(
         Representation::F64(w) => Found::F64(w.into_pyarray(py)),
     });
     Ok((Model(model), w, reads))
+}
+
+/// What a dictionary in unscaled features costs each group of data on disk: rows, norms, baselines and
+/// relative errors.
+#[pyfunction]
+#[pyo3(signature = (held, groups, components, normalize, baseline_runs_errors, seed, threads, listener=None))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+pub fn evaluate_on_disk(
+    py: Python<'_>,
+    held: &OnDisk,
+    groups: GivenGroups<'_>,
+    components: PyReadonlyArray2<'_, f64>,
+    normalize: bool,
+    baseline_runs_errors: (String, usize, Option<Vec<f64>>),
+    seed: u64,
+    threads: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(Vec<usize>, Vec<f64>, Vec<f64>, Vec<f64>)> {
+    let (name, runs, errors) = baseline_runs_errors;
+    let baseline = baseline(&name, runs, errors)?;
+    let codes = held.codes(Groups::of(groups)?)?;
+    let scaling = if normalize { FeatureScaling::Unit } else { FeatureScaling::AsTheyAre };
+    let h = components.as_array().to_owned();
+    let task = |observer: &Observer<'_>| {
+        let rows = held.shards.hold(codes, &scaling, held.memory)?;
+        let h = in_scaled_features(h, rows.scale());
+        let found = baselines_of_rows(&*rows, h.nrows(), &baseline, seed, observer)?;
+        let relative = evaluate_rows(&*rows, h.view())?;
+        let groups = rows.groups();
+        let norms = groups.iter().map(|g| g.norm() / rows.unit()).collect();
+        let errors = found.into_iter().map(|b| b.error).collect();
+        Ok((groups.iter().map(|g| g.rows).collect(), norms, errors, relative))
+    };
+    run(py, threads, listener, task)?.map_err(to_python)
 }
 
 type Fitted = (fairer_nmf::Model, Option<Representation>, usize);

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use super::datasets::{heart_disease_csv, synthetic};
     #[pymodule_export]
-    use super::disk::{OnDisk, columns_on_disk, fit_on_disk};
+    use super::disk::{OnDisk, columns_on_disk, evaluate_on_disk, fit_on_disk};
     #[pymodule_export]
     use super::fit::{choose_rank, estimate_baselines, fit};
     #[pymodule_export]

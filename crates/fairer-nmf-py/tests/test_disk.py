@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fairer_nmf import FairerNMF
+from fairer_nmf import FairerNMF, audit
 from fairer_nmf.datasets import make_synthetic_1
 
 #: A fixed number of iterations from one start.
@@ -192,6 +192,51 @@ def test_what_needs_all_rows_is_refused(tmp_path, data):
     np.save(path, wrong)
     with pytest.raises(ValueError, match="Negative values"):
         FairerNMF(**FIXED, memory="1MB").fit(path, sensitive_features=groups)
+
+
+@pytest.mark.parametrize("form", ["npy", "shards", "csr", "csv"])
+def test_an_audit_of_rows_on_disk_is_that_in_memory(tmp_path, data, form):
+    X, groups = data
+    model = FairerNMF(**FIXED | {"normalize": "features"}).fit(X, sensitive_features=groups)
+    labels = groups
+    if form == "csv":
+        pd = pytest.importorskip("pandas")
+        path, labels = tmp_path / "rows.csv", "kind"
+        pd.DataFrame(X).rename(columns=lambda j: f"x{j}").assign(kind=groups).to_csv(path, index=False)
+    else:
+        path = saved(tmp_path, X, form)
+    for H in (model, X[:3]):
+        for baseline in ("zero", "paper", {group: 1.0 for group in model.groups_}):
+            own = audit(X, H, sensitive_features=groups, baseline=baseline, baseline_runs=2)
+            found = audit(
+                path, H, sensitive_features=labels, baseline=baseline, baseline_runs=2, memory="200kB"
+            )
+            assert list(found.by_group.index) == list(own.by_group.index)
+            assert list(found.by_group.columns) == list(own.by_group.columns)
+            assert np.abs(found.by_group.to_numpy() - own.by_group.to_numpy()).max() < 1e-6
+            assert found.worst_group == own.worst_group
+            assert abs(found.overall_error - own.overall_error) < 1e-10
+            assert abs(found.difference()["loss"] - own.difference()["loss"]) < 1e-6
+    assert found.verdict["code"] == "not-tested"
+    with pytest.raises(ValueError, match="without_data|audit the data again"):
+        found.report()
+
+
+def test_what_an_audit_on_disk_does_not_do_is_refused(tmp_path, data):
+    X, groups = data
+    path = saved(tmp_path, X, "npy")
+    for options, words in [
+        ({"memory": None}, "say how much memory the audit may take"),
+        ({"draws": 10}, "draws needs all rows in memory"),
+        ({"W": X[:, :3]}, "W needs all rows in memory"),
+        ({"groups": "each"}, "groups needs all rows in memory"),
+        ({"baseline": "held-out"}, "use 'best' or 'paper'"),
+    ]:
+        options = {"memory": "1MB", "baseline": "zero"} | options
+        with pytest.raises(ValueError, match=words):
+            audit(path, X[:3], sensitive_features=groups, **options)
+    with pytest.raises(ValueError, match="memory is for rows that stay on disk"):
+        audit(X, X[:3], sensitive_features=groups, memory="1MB")
 
 
 #: A fit that takes seconds, and its checkpoint; killed from outside.

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import copy
 import html
+import os
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _core, _data, _dictionary
+from fairer_nmf import _baseline, _core, _data, _dictionary, _disk
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._frame import GroupTable
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._page import Pages, Subject
 from fairer_nmf._progress import listener
 from fairer_nmf._types import Grouping, Normalize
-from fairer_nmf._warn import warn
+from fairer_nmf._remarks import warn_of_errors_above_one, warn_of_small_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,6 +206,7 @@ def audit(
     n_jobs: int | None = None,
     random_state: Any = 0,
     verbose: int = 0,
+    memory: str | int | None = None,
 ) -> Audit:
     """Measure what a dictionary costs each group.
 
@@ -257,6 +260,9 @@ def audit(
         The seed of the baseline and of the draws.
     verbose : int, default=0
         1 shows progress.
+    memory : str or int, optional
+        Where X is the path of rows that stay on disk, as for :class:`FairerNMF`: what the audit may take
+        in memory. It has `by_group` and what follows from it; no page, no verdict, no draws.
 
     Returns
     -------
@@ -278,6 +284,16 @@ def audit(
     """
     import pandas as pd
 
+    if isinstance(X, (str, PathLike)):
+        given = {"control_features": control_features, "sample_weight": sample_weight, "W": W}
+        given |= {"draws": draws or None, "merge_small": merge_small or None}
+        given |= {"groups": None if groups == "combined" else groups}
+        about = (normalize, baseline, baseline_runs, max_groups, n_jobs, random_state, verbose)
+        found = _disk.audit(os.fspath(X), H, sensitive_features, memory, given, about)
+        found._allow_small_groups = bool(allow_small_groups)
+        return found
+    if memory is not None:
+        raise ValueError("memory is for rows that stay on disk: give X as their path")
     feature_names, index = getattr(X, "columns", None), index_of(X)
     X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
     normalize = _dictionary.scaling(normalize, H)
@@ -328,13 +344,13 @@ def audit(
             settings["threads"],
             progress,
         )
-    _warn_of_small_groups(encoded, len(H))
+    warn_of_small_groups(encoded, len(H))
     settings["baselines"] = errors
     settings["baseline_run_errors"] = runs
     norms, relative_errors, losses, representation = _core.evaluate(
         X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"]
     )
-    _warn_of_errors_above_one(names, relative_errors)
+    warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {
             **encoded.counts(),
@@ -364,25 +380,3 @@ def audit(
     result._verbose = verbose
     result._controls = encoded.controls
     return result
-
-
-def _warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
-    pairs = zip(groups.names, groups.counts()["rows"], strict=True)
-    small = [f"{name} ({count})" for name, count in pairs if count < 2 * rank]
-    if small:
-        warn(
-            f"groups with fewer rows than twice the rank {rank}: {_data.some(small)}. A dictionary "
-            "of their own fits almost anything, so their losses look larger than on new samples; "
-            "the page of report() has held-out losses"
-        )
-
-
-def _warn_of_errors_above_one(names: list[str], relative_errors: list[float]) -> None:
-    pairs = zip(names, relative_errors, strict=True)
-    above = [f"{name!r} ({error:.3g})" for name, error in pairs if error > 1 + 1e-9]
-    if above:
-        warn(
-            f"W and H leave more than there is (a relative error above 1, that of W = 0) of the "
-            f"groups {_data.some(above)}. Was W computed for other data: another scale, order of "
-            "rows, or preprocessing? Without W the best coordinates are taken"
-        )

@@ -92,6 +92,8 @@ class OnDisk:
     @property
     def rows(self) -> int: ...
     @property
+    def features(self) -> int: ...
+    @property
     def note(self) -> str | None: ...
     @property
     def notes(self) -> list[str]: ...
@@ -108,6 +110,17 @@ def fit_on_disk(
     wanted: bool,
     listener: _Listener = None,
 ) -> tuple[Model, NDArray[Any] | None, int]: ...
+
+def evaluate_on_disk(
+    held: OnDisk,
+    groups: _Groups,
+    components: NDArray[np.float64],
+    normalize: bool,
+    baseline_runs_errors: tuple[str, int, list[float] | None],
+    seed: int,
+    threads: int,
+    listener: _Listener = None,
+) -> tuple[list[int], list[float], list[float], list[float]]: ...
 
 class Report:
     def html(self) -> str: ...

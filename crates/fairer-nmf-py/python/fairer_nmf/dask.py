@@ -37,7 +37,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairer_nmf import _baseline, _cluster, _core, _data, _dictionary, _estimator, _meaning
 from fairer_nmf import _partitions as partitions
-from fairer_nmf._audit import Audit, _Gone, _warn_of_errors_above_one
+from fairer_nmf._audit import Audit
+from fairer_nmf._elsewhere import of_sums
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
 from fairer_nmf._types import Normalize
@@ -344,8 +345,6 @@ def audit(
     Audit
         Table, worst loss, difference and plot; without the data, so that there is no page.
     """
-    import pandas as pd
-
     if sensitive_features is None:
         raise TypeError("an audit compares groups: give sensitive_features")
     if isinstance(baseline, str) and baseline == "adjusted":
@@ -374,20 +373,7 @@ def audit(
             _cluster.AT_A_TIME,
             progress,
         )
-    _warn_of_errors_above_one(rows.groups.names, relative)
-    shares = np.array(errors) / np.array(norms)
-    table = pd.DataFrame(
-        {
-            "rows": count,
-            "norm": norms,
-            "baseline_error": errors,
-            "relative_error": relative,
-            "loss": np.array(relative) - shares,
-        },
-        index=rows.groups.to_index(),
-    )
+    found = of_sums(rows.groups, len(H), (count, norms, errors, relative))
     if draws:
-        table[["relative_error_low", "relative_error_high"]] = ends
-    result = Audit(table, np.empty((0, len(H))), cast(Any, _Gone()))
-    result._controls = rows.groups.controls
-    return result
+        found.by_group[["relative_error_low", "relative_error_high"]] = ends
+    return found
