@@ -41,6 +41,11 @@ const WAYS: [(Way, &str); 7] = [
     (Way::Share(0.1), "worst tenth of rows"),
 ];
 
+/// Whether a way is another one at this rank: with as many groups as topics, clusters of topics are the strongest topic.
+fn is_another(way: Way, rank: usize, groups: usize) -> bool {
+    matches!(way, Way::Found(Discover::Topics)) && rank == groups
+}
+
 /// Restarts of every fit.
 const STARTS: usize = 2;
 
@@ -76,13 +81,13 @@ fn judged(
     Ok((found.worst_loss(), (squared / data.squared_norm()).sqrt()))
 }
 
-/// One trial: standard NMF, Fairer-NMF with the known groups, and every way without them.
+/// One trial: standard NMF, Fairer-NMF with the known groups, and every way without them, but for those that are another.
 fn trial(
     data: &GroupedData<'_, f64>,
     rank: usize,
     seed: u64,
     observer: &Observer<'_>,
-) -> fairer_nmf::Result<Vec<(f64, f64)>> {
+) -> fairer_nmf::Result<Vec<Option<(f64, f64)>>> {
     let parameters = Parameters { seed, n_init: STARTS, bound: false, ..Parameters::new(rank) };
     let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
@@ -92,10 +97,14 @@ fn trial(
     };
     let given = Baseline::Given { errors: errors.clone() };
     let mut left = vec![
-        judged(data, &by(data, Method::standard(), given.clone())?, &errors)?,
-        judged(data, &by(data, Method::am(), given)?, &errors)?,
+        Some(judged(data, &by(data, Method::standard(), given.clone())?, &errors)?),
+        Some(judged(data, &by(data, Method::am(), given)?, &errors)?),
     ];
     for (way, _) in WAYS {
+        if is_another(way, rank, data.groups().len()) {
+            left.push(None);
+            continue;
+        }
         let h = match way {
             Way::Share(share) => by(data, Method::WorstShare { share }, Baseline::Zero)?,
             Way::Found(_) | Way::Strongest => {
@@ -107,7 +116,7 @@ fn trial(
                 by(&data.with_found(&found)?, Method::am(), parameters.baseline.clone())?
             }
         };
-        left.push(judged(data, &h, &errors)?);
+        left.push(Some(judged(data, &h, &errors)?));
     }
     Ok(left)
 }
@@ -145,22 +154,32 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
     Ok(text)
 }
 
-fn gathered(title: &'static str, rank: usize, groups: usize, trials: &[Vec<(f64, f64)>]) -> Found {
+fn gathered(
+    title: &'static str,
+    rank: usize,
+    groups: usize,
+    trials: &[Vec<Option<(f64, f64)>>],
+) -> Found {
     let names = ["standard NMF", "Fairer-NMF, groups known"];
     let names = names.into_iter().chain(WAYS.iter().map(|(_, name)| *name));
-    let outcome = |(at, way): (usize, &'static str)| Outcome {
-        way,
-        worst_losses: trials.iter().map(|left| left[at].0).collect(),
-        recovered: trials.iter().map(|left| recovered(left, at)).collect(),
-        total_errors: trials.iter().map(|left| left[at].1).collect(),
+    let outcome = |(at, way): (usize, &'static str)| {
+        let found: Vec<(f64, f64)> = trials.iter().filter_map(|left| left[at]).collect();
+        let parts = trials.iter().filter_map(|left| recovered(left, at));
+        (!found.is_empty()).then(|| Outcome {
+            way,
+            worst_losses: found.iter().map(|(loss, _)| *loss).collect(),
+            recovered: parts.collect(),
+            total_errors: found.iter().map(|(_, error)| *error).collect(),
+        })
     };
-    Found { title, rank, groups, outcomes: names.enumerate().map(outcome).collect() }
+    Found { title, rank, groups, outcomes: names.enumerate().filter_map(outcome).collect() }
 }
 
 /// The part of the fall from standard NMF to Fairer-NMF with known groups; nothing where that is next to none.
-fn recovered(left: &[(f64, f64)], at: usize) -> f64 {
-    let benefit = left[0].0 - left[1].0;
-    if benefit > 1e-6 { (left[0].0 - left[at].0) / benefit } else { 0.0 }
+fn recovered(left: &[Option<(f64, f64)>], at: usize) -> Option<f64> {
+    let (standard, known, own) = (left[0]?.0, left[1]?.0, left[at]?.0);
+    let benefit = standard - known;
+    Some(if benefit > 1e-6 { (standard - own) / benefit } else { 0.0 })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -192,6 +211,10 @@ fn markdown(found: &Found) -> String {
             mean(&outcome.total_errors)
         );
     }
+    let (rank, groups) = (found.rank, found.groups);
+    for (_, name) in WAYS.into_iter().filter(|(way, _)| is_another(*way, rank, groups)) {
+        let _ = writeln!(text, "\nWith as many groups as topics, {name} are the strongest topic.");
+    }
     text.push('\n');
     text
 }
@@ -200,11 +223,11 @@ fn markdown(found: &Found) -> String {
 fn picture(all: &[Found]) -> String {
     let series =
         |(colour, found): (usize, &Found)| DumbbellSeries { name: found.title.to_owned(), colour };
-    let row = |(at, name): (usize, &str)| DumbbellRow {
+    let row = |name: &str| DumbbellRow {
         name: name.to_owned(),
         points: (all.iter())
             .map(|found| {
-                let values = &found.outcomes[at + 2].recovered;
+                let values = &found.outcomes.iter().find(|outcome| outcome.way == name)?.recovered;
                 let (least, most) = range(values);
                 let inside = |v: f64| v.clamp(-1.0, 1.0);
                 let interval = Some((inside(least), inside(most)));
@@ -219,8 +242,35 @@ fn picture(all: &[Found]) -> String {
             .to_owned(),
         band: None,
         series: all.iter().enumerate().map(series).collect(),
-        rows: WAYS.iter().map(|(_, name)| *name).enumerate().map(row).collect(),
+        rows: WAYS.iter().map(|(_, name)| *name).map(row).collect(),
         percent: Percent { decimals: 0 },
         width: 720.0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way that is another one at the rank is counted once: in the table, the file and the picture.
+    #[test]
+    fn ways_that_coincide_are_counted_once() {
+        let trial = |topics: Option<(f64, f64)>| -> Vec<Option<(f64, f64)>> {
+            let others = (0..WAYS.len() - 1).map(|k| Some((0.3 + 0.01 * k as f64, 0.5)));
+            [Some((0.4, 0.5)), Some((0.2, 0.6)), topics].into_iter().chain(others).collect()
+        };
+        let apart = gathered("apart", 5, 2, &[trial(Some((0.3, 0.5))), trial(Some((0.4, 0.5)))]);
+        let one = gathered("one", 3, 3, &[trial(None), trial(None)]);
+        assert_eq!((apart.outcomes.len(), one.outcomes.len()), (2 + WAYS.len(), 1 + WAYS.len()));
+        assert!((mean(&apart.outcomes[2].recovered) - 0.25).abs() < 1e-12);
+        assert!(is_another(WAYS[0].0, 3, 3) && !is_another(WAYS[0].0, 5, 2));
+        assert!(WAYS[1..].iter().all(|(way, _)| !is_another(*way, 3, 3)));
+        let text = markdown(&one);
+        assert!(!text.contains("| clusters of topics |"), "{text}");
+        assert!(text.contains("clusters of topics are the strongest topic"), "{text}");
+        let drawn = picture(&[apart, one]);
+        assert!(drawn.contains("clusters of topics · apart"), "{drawn}");
+        assert!(!drawn.contains("clusters of topics · one"), "{drawn}");
+        assert!(drawn.contains("strongest topic · one"));
+    }
 }

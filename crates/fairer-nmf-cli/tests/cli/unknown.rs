@@ -291,11 +291,13 @@ fn hidden_groups_are_studied() {
     assert_eq!(sets.len(), 3);
     for set in sets {
         let outcomes = set["outcomes"].as_array().unwrap();
-        assert_eq!(outcomes.len(), 9);
+        // With as many groups as topics, two ways are one.
+        let count = if set["rank"] == set["groups"] { 8 } else { 9 };
+        assert_eq!(outcomes.len(), count);
         let of = |at: usize, what: &str| number(&outcomes[at][what][0]);
         assert_eq!((of(0, "recovered"), of(1, "recovered")), (0.0, 1.0));
         // The part is that of the fall from standard NMF to known groups.
-        for at in 0..9 {
+        for at in 0..count {
             let fall = of(0, "worst_losses") - of(1, "worst_losses");
             let own = (of(0, "worst_losses") - of(at, "worst_losses")) / fall;
             assert!((own - of(at, "recovered")).abs() < 1e-9);
