@@ -24,6 +24,8 @@ pub struct Dataset {
     pub unobserved: bool,
     /// The weight of each row, where rows have weights.
     pub weights: Option<Vec<f64>>,
+    /// Entries that are zero in f32 and are not in the file, where it was read so.
+    pub vanished: usize,
     /// What the user should know, such as rows left out for missing cells.
     pub notes: Vec<String>,
     /// How new documents become the same features, where the features are terms.
@@ -100,6 +102,7 @@ impl Dataset {
             members: Vec::new(),
             unobserved: false,
             weights: None,
+            vanished: 0,
             notes: Vec::new(),
             recipe: None,
             table: None,

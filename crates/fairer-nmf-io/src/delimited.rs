@@ -298,7 +298,7 @@ fn plain_cell<T: Number>(
         && (chunk.get(start + length) == Some(&delimiter) || is_line_end(chunk, start + length))
         && is_number(value)
     {
-        sink.feature(slot, value);
+        sink.parsed(slot, value, &chunk[start..start + length]);
         return start + length;
     }
     let length = memchr::memchr2(delimiter, b'\n', &chunk[start..]);

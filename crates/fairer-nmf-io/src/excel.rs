@@ -136,7 +136,7 @@ fn put<T: Number>(sink: &mut Sink<'_, T>, plan: &Plan, column: usize, cell: &Dat
     };
     match (plan.roles[column], number) {
         (Role::Number(slot), Some(value)) if plan.na_values.is_empty() && value.is_finite() => {
-            sink.feature(slot, T::of(value));
+            sink.wide(slot, value);
         }
         _ if is_empty(cell) => sink.missing(column, line),
         _ => sink.cell(column, text(cell).as_bytes(), line),

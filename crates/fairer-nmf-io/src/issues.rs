@@ -24,6 +24,8 @@ pub(crate) struct Issues {
     units_in: BTreeMap<usize, (usize, u32)>,
     ragged: Option<(u64, usize)>,
     pub(super) dropped: usize,
+    /// Numbers that are zero in f32 and are not in the file.
+    pub(super) vanished: usize,
     /// Numbers that are another one, or none, with the other decimal mark.
     pub(super) open_numbers: usize,
     /// What the cells tell of the decimal mark, where they were asked.
@@ -76,6 +78,7 @@ impl Issues {
     pub(super) fn append(&mut self, later: Issues, lines: u64) {
         self.missing += later.missing;
         self.dropped += later.dropped;
+        self.vanished += later.vanished;
         self.open_numbers += later.open_numbers;
         let room = NAMED_CELLS - self.first_missing.len();
         let more = later.first_missing.into_iter().take(room);

@@ -88,7 +88,7 @@ fn put<T: Number>(
         (_, Value::Null) => sink.missing(column, line),
         (_, Value::String(text)) => sink.cell(column, text.as_bytes(), line),
         (Role::Number(slot), Value::Number(number)) if plain => match number.as_f64() {
-            Some(number) => sink.feature(slot, T::of(number)),
+            Some(number) => sink.wide(slot, number),
             None => sink.cell(column, number.to_string().as_bytes(), line),
         },
         // Truth values, lists and objects: categories at best, never numbers.

@@ -96,6 +96,25 @@ impl<'a, T: Number> Sink<'a, T> {
         }
     }
 
+    /// The same, of a number that may be too small for the type.
+    pub(crate) fn wide(&mut self, slot: usize, value: f64) {
+        let kept = T::of(value);
+        self.part.issues.vanished += usize::from(value != 0.0 && kept == T::default());
+        self.feature(slot, kept);
+    }
+
+    /// The same, of a number that was parsed from a text.
+    #[inline]
+    pub(crate) fn parsed(&mut self, slot: usize, value: T, text: &[u8]) {
+        // Only where it is zero and could be another number is the text looked at again.
+        if value == T::default() && size_of::<T>() < size_of::<f64>() {
+            let digits = text.iter().take_while(|b| !matches!(b, b'e' | b'E'));
+            let nonzero = digits.into_iter().any(|b| (b'1'..=b'9').contains(b));
+            self.part.issues.vanished += usize::from(nonzero);
+        }
+        self.feature(slot, value);
+    }
+
     /// A cell as text, whatever its column is for.
     pub(crate) fn cell(&mut self, column: usize, cell: &[u8], line: u64) {
         let trimmed = cell.trim_ascii();
@@ -122,7 +141,7 @@ impl<'a, T: Number> Sink<'a, T> {
         if reading != Reading::Known(Decimal::Comma)
             && let Ok(value) = fast_float2::parse::<T, _>(cell)
         {
-            return self.feature(slot, value);
+            return self.parsed(slot, value, cell);
         }
         let cell = decoded(cell);
         let decimal = match reading {
@@ -135,7 +154,7 @@ impl<'a, T: Number> Sink<'a, T> {
         match written::parse(&cell, decimal) {
             Some(number) => {
                 issues.unit(column, number.unit);
-                self.feature(slot, T::of(number.value));
+                self.wide(slot, number.value);
             }
             None => issues.not_a_number(column, &cell, line),
         }
@@ -339,7 +358,7 @@ impl<T: Number> Table<T> {
         };
         let index = plan.index.map(|list| std::mem::take(&mut part.words[list]));
         let one_hot = plan.one_hot.into_iter().map(|one_hot| one_hot.name).collect();
-        let rows_left_out = part.issues.dropped;
+        let (rows_left_out, vanished) = (part.issues.dropped, part.issues.vanished);
         let Part { places, records, .. } = part;
         let rows = match lines {
             true => RowOrigin::Lines { places, records },
@@ -351,6 +370,7 @@ impl<T: Number> Table<T> {
             labels,
             families,
             weights,
+            vanished,
             notes,
             recipe,
             table: Some(plan.recipe),

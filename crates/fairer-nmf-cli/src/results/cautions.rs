@@ -1,7 +1,7 @@
 //! What a result might be misread for, a sentence each with what to do.
 
 use fairer_nmf::{Element, GroupedData};
-use fairer_nmf_io::{Dataset, typed_columns};
+use fairer_nmf_io::{Dataset, Matrix, typed_columns};
 use fairer_nmf_report::Remark;
 use ndarray::ArrayView2;
 
@@ -64,6 +64,24 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
             format!(
                 "there are {} groups: the worst of so many is far from the others by chance alone; merge them, or cut a column of numbers into ranges with --bins",
                 data.groups().len()
+            ),
+        );
+    }
+    let vanished = match &dataset.matrix {
+        Matrix::Sparse(sparse) if T::NAME == "f32" => {
+            sparse.values.iter().filter(|v| **v != 0.0 && **v as f32 == 0.0).count()
+        }
+        _ => dataset.vanished,
+    };
+    if vanished > 0 {
+        let (entries, them) = match vanished {
+            1 => ("1 entry is".to_owned(), "it is"),
+            several => (format!("{several} entries are"), "they are"),
+        };
+        remark(
+            "vanished-in-f32",
+            format!(
+                "{entries} too small for f32 and zero there: {them} gone from the fit; read with --precision f64, or multiply the data by a constant"
             ),
         );
     }

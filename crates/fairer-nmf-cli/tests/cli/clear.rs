@@ -99,3 +99,31 @@ fn chosen_ranks_are_in_table_and_json() {
     let points = &place.json("s.json")["rank_choice"]["points"];
     assert!(number(&points[0]["held_out_error"]) > 0.0);
 }
+
+/// Entries that f32 cannot hold are counted, once; with f64 there is nothing to say.
+#[test]
+fn entries_that_vanish_in_f32_are_said() {
+    let rows: Vec<String> =
+        (1..40).map(|i| format!("{},{},{}", i % 7 + 1, i % 5 + 2, ["x", "y"][i % 2])).collect();
+    let place =
+        Place::with("p.csv", format!("a,b,g\n1e-50,0.0e-60,x\n-0,1e-60,y\n{}\n", rows.join("\n")));
+    let lines: Vec<String> = (2..=40).map(|i| format!("{i} 1 {}\n{i} 2 1", i % 7 + 1)).collect();
+    let header = "%%MatrixMarket matrix coordinate real general\n40 2 80\n1 1 1e-50\n1 2 1e-60\n";
+    place.write("s.mtx", format!("{header}{}\n", lines.join("\n")));
+    let labels: Vec<&str> = (0..40).map(|i| ["x", "y"][i % 2]).collect();
+    place.write("labels.txt", labels.join("\n"));
+    let table = ["fit", "p.csv", "--group-by", "g"];
+    let sparse = ["fit", "s.mtx", "--groups", "labels.txt"];
+    let said = "2 entries are too small for f32 and zero there: they are gone from the fit";
+    for start in [table, sparse] {
+        let with = |more: &[&'static str]| [&start[..], &["-r", "1"], more].concat();
+        let err = place.ok(&with(&["--precision", "f32", "--json", "v.json", "--force"])).err;
+        assert_eq!(err.matches(said).count(), 1, "{err}");
+        let warnings = place.json("v.json")["warnings"].clone();
+        let codes: Vec<&str> =
+            warnings.as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
+        assert!(codes.contains(&"vanished-in-f32"), "{codes:?}");
+        let err = place.ok(&with(&["--precision", "f64"])).err;
+        assert!(!err.contains("too small for f32"), "{err}");
+    }
+}
