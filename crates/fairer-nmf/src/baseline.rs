@@ -208,6 +208,14 @@ pub(crate) fn baselines(
                 if report().is_break() {
                     return Ok(None);
                 }
+                // Of every group one run has to be; others only while there is time.
+                if run > 0 && context.is_over() {
+                    return Ok(None);
+                }
+                // No topics leave all of a group.
+                if context.limit.is_over() {
+                    return Ok(Some(groups[group].norm()));
+                }
                 let observer = |_: &Progress<'_>| report();
                 let inner = Context { observer: &observer, ..*context };
                 let error = match context.keeper.and_then(|keeper| keeper.baseline(i)) {
@@ -271,8 +279,10 @@ fn one_run(
         restarts: 1,
         part: Part::Baseline { group, run },
     };
+    // No more than its norm is lost of a group: what is cut short at the start may say more.
+    let most = if context.limit.is_some() { criteria[0].scale } else { f64::INFINITY };
     let run = run_once(alone, rank, &estimate.init, seed, &task)?;
-    Ok((run.status != Status::Stopped).then(|| run.measured.errors[0] / unit))
+    Ok((run.status != Status::Stopped).then(|| run.measured.errors[0].min(most) / unit))
 }
 
 fn given(rows: &dyn Rows, errors: &[f64]) -> Result<Vec<GroupBaseline>> {

@@ -15,6 +15,7 @@ pub use gaps::split_unobserved;
 pub(crate) use overlap::Part;
 pub(crate) use units::{own_unit, power_of_two, usual_unit};
 
+use crate::limit::Limit;
 use crate::number::Number;
 use crate::{Error, Result};
 use ndarray::ArrayView2;
@@ -126,6 +127,8 @@ pub struct GroupedData<'a, T> {
     /// Whether the entries have the size that the fit works with ([`GroupedData::in_own_units`]):
     /// features of norm 1 have.
     own_units: bool,
+    /// Until when passes over the rows go on.
+    pub(crate) limit: Limit,
 }
 
 impl<'a, T: Number> GroupedData<'a, T> {
@@ -194,7 +197,9 @@ impl<'a, T: Number> GroupedData<'a, T> {
         check_entries(&matrix)?;
         let (scale, keys, roots, gaps) = (None, None, None, None);
         let (whole, own_units) = (0.0, false);
-        let mut data = Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units };
+        let limit = Limit::NONE;
+        let mut data =
+            Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit };
         data.measure()?;
         Ok(data)
     }
@@ -258,7 +263,8 @@ impl<'a, T: Number> GroupedData<'a, T> {
         scale: Option<Vec<f64>>,
     ) -> Self {
         let (parts, keys, roots, gaps) = (None, None, None, None);
-        Self { matrix, groups, parts, whole: 0.0, scale, keys, roots, gaps, own_units: true }
+        let (whole, own_units, limit) = (0.0, true, Limit::NONE);
+        Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit }
     }
 
     /// Number of rows m of the matrix.
@@ -323,6 +329,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             roots: self.roots.clone(),
             gaps: self.gaps.clone(),
             own_units: self.own_units,
+            limit: self.limit,
         };
         data.measure()?;
         Ok(data)
@@ -350,6 +357,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             roots: self.roots.clone(),
             gaps: self.gaps.clone(),
             own_units: self.own_units,
+            limit: self.limit,
         }
     }
 

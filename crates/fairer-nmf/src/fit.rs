@@ -18,6 +18,7 @@ pub use crate::criterion::Allowance;
 use crate::data::GroupedData;
 pub use crate::iteration::{Checkpoint, Start};
 use crate::iteration::{Context, Keeper, Part, Task, criteria, iterate, measure, start};
+use crate::limit::Limit;
 use crate::model::{Model, Warning};
 use crate::parameters::{Method, Parameters};
 pub use crate::parameters::{StartWeights, Ties};
@@ -130,7 +131,7 @@ fn baselines_within<T: Element>(
     if let Baseline::HeldOut { folds, runs } = *baseline {
         return audit::held_out_baselines(data, rank, folds, runs, seed, observer);
     }
-    let context = Context { observer, deadline, keeper: None };
+    let context = Context { deadline, limit: data.limit, ..Context::without_limit(observer) };
     held_baselines(&*T::hold(data, Units::Own), rank, baseline, seed, &context)
 }
 
@@ -146,7 +147,7 @@ pub fn baselines_of_rows(
     observer: &Observer<'_>,
 ) -> Result<Vec<GroupBaseline>> {
     Parameters::new(rank).check()?;
-    held_baselines(rows, rank, baseline, seed, &Context { observer, deadline: None, keeper: None })
+    held_baselines(rows, rank, baseline, seed, &Context::without_limit(observer))
 }
 
 fn held_baselines(
@@ -167,6 +168,8 @@ fn fit_with<T: Element>(
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    let limited = within(data, parameters);
+    let data = limited.as_ref().unwrap_or(data);
     if let Method::WorstShare { share } = parameters.method {
         return worst_share::fit_share(data, parameters, share, (start, checkpoint), observer);
     }
@@ -191,6 +194,15 @@ fn fit_with<T: Element>(
     Ok(found)
 }
 
+/// The data for passes that end inside where the parameters limit the time.
+fn within<'a, T: Element>(
+    data: &GroupedData<'a, T>,
+    parameters: &Parameters,
+) -> Option<GroupedData<'a, T>> {
+    let limit = Limit::of(parameters.stopping.time_limit, Instant::now());
+    limit.is_some().then(|| data.until(limit))
+}
+
 fn fit_unadjusted<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
@@ -199,6 +211,8 @@ fn fit_unadjusted<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     data.check_gaps()?;
+    let limited = within(data, parameters);
+    let data = limited.as_ref().unwrap_or(data);
     let rows = T::hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
         run(&*rows, parameters, &[], start, checkpoint, observer)?;
@@ -260,7 +274,8 @@ fn run<'r>(
     let keeper = checkpoint.map(|c| Keeper::new(c, rows, parameters, runs)).transpose()?;
     let keeper = keeper.as_ref();
     let deadline = parameters.stopping.deadline(begin);
-    let context = Context { observer: &watched, deadline, keeper };
+    let limit = Limit::of(parameters.stopping.time_limit, begin);
+    let context = Context { observer: &watched, deadline, limit, keeper };
     let asked = parameters.baseline.times(unit);
     let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
     let baseline_time = begin.elapsed();
@@ -345,7 +360,8 @@ fn run<'r>(
     if stopped.load(Ordering::Relaxed) {
         best.status = Status::Stopped;
     }
-    if parameters.polish && !scheme.looks_ahead && costs.is_none() {
+    // Once the time is up there are no other rows than those that are there.
+    if parameters.polish && !scheme.looks_ahead && costs.is_none() && !limit.is_over() {
         let statistics = best.rows.pass(&best.dictionary, RowStep::EXACT)?;
         best.measured = measure(&*best.rows, &statistics, &best.dictionary, &criteria)?;
     }

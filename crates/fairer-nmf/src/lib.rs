@@ -33,6 +33,7 @@ mod error;
 pub mod fit;
 mod iteration;
 mod kernel;
+mod limit;
 mod model;
 mod number;
 mod parameters;

@@ -9,6 +9,7 @@
 
 use crate::dictionary::Dictionary;
 use crate::iteration::Run;
+use crate::limit::Limit;
 use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, Result};
@@ -116,11 +117,17 @@ impl Cost {
 }
 
 /// One update of H for the statistics of all rows.
-pub(crate) fn step(update: Update, mut sum: Statistics, cost: Cost, h: &mut Dictionary) {
+pub(crate) fn step(
+    update: Update,
+    mut sum: Statistics,
+    cost: Cost,
+    h: &mut Dictionary,
+    limit: Limit,
+) {
     cost.clear_free(&sum.gram, &mut h.values, h.rank);
     cost.add_to_gram(&mut sum.gram, h.rank);
     sum.cross.iter_mut().for_each(|c| *c -= cost.l1);
-    update.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
+    update.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank, limit);
 }
 
 /// l1·Σ_i w_ik of every topic, for rows that are the best for H: ⟨w_k, (Gw + l2·w + l1 − c)_k⟩ = 0, summed over all rows.

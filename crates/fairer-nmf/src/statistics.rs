@@ -41,9 +41,13 @@ impl Statistics {
     /// The three terms cancel when the fit is close: the result is clamped at zero and good to
     /// about 1e-15·‖X‖²; where that is not enough the caller computes the residual directly.
     pub(crate) fn squared_error(&self, h: &Dictionary, gram_h: &[f64]) -> f64 {
-        let fit = dot(&self.cross, &h.values);
-        let size = dot(&self.gram, gram_h);
+        let (fit, size) = self.inner(h, gram_h);
         (self.squared_norm - 2.0 * fit + size).max(0.0)
+    }
+
+    /// ⟨X, WH⟩ and ‖WH‖², for `gram_h` = HHᵀ.
+    pub(crate) fn inner(&self, h: &Dictionary, gram_h: &[f64]) -> (f64, f64) {
+        (dot(&self.cross, &h.values), dot(&self.gram, gram_h))
     }
 }
 

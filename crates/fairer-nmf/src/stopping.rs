@@ -29,7 +29,8 @@ pub struct Stopping {
     pub loss_below: Option<f64>,
     /// Iterations at the most.
     pub max_iterations: usize,
-    /// Time at the most, for the whole fit, baselines included; checked once an iteration.
+    /// Time at the most, for the whole fit, baselines included; checked once an iteration, and inside one that takes a quarter
+    /// of it more (in memory; a second at the least).
     pub time_limit: Option<Duration>,
 }
 

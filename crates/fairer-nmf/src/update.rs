@@ -9,6 +9,7 @@ pub mod nnls;
 #[cfg(test)]
 mod tests;
 
+use crate::limit::Limit;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -32,30 +33,49 @@ pub(crate) struct Scratch {
     hals: hals::Scratch,
 }
 
+impl Scratch {
+    /// From now on work ends then, inside a call too: rows that were not reached stay as they are.
+    pub fn until(&mut self, limit: Limit) {
+        self.nnls.limit = limit;
+    }
+}
+
 /// Rows of a dictionary that a thread takes at once, and the work above which threads share it.
 const SHARED_ROWS: usize = 256;
 const WORTH_SHARING: usize = 1 << 20;
 
 /// `solve(c, f, scratch)` over all rows, shared between threads where there are many; rows are
-/// independent, so the result is the same for any number of threads.
+/// independent, so the result is the same for any number of threads. Rows that are not begun within the limit stay
+/// as they are.
 pub(crate) fn over_rows(
     c: &[f64],
     f: &mut [f64],
     r: usize,
+    limit: Limit,
     solve: impl Fn(&[f64], &mut [f64], &mut Scratch) + Sync,
 ) {
+    let scratch = || {
+        let mut scratch = Scratch::default();
+        scratch.until(limit);
+        scratch
+    };
     if f.len() * r < WORTH_SHARING {
-        return solve(c, f, &mut Scratch::default());
+        return solve(c, f, &mut scratch());
     }
-    f.par_chunks_mut(SHARED_ROWS * r)
-        .zip(c.par_chunks(SHARED_ROWS * r))
-        .for_each_init(Scratch::default, |scratch, (f, c)| solve(c, f, scratch));
+    f.par_chunks_mut(SHARED_ROWS * r).zip(c.par_chunks(SHARED_ROWS * r)).for_each_init(
+        scratch,
+        |scratch, (f, c)| {
+            if !limit.is_over() {
+                solve(c, f, scratch);
+            }
+        },
+    );
 }
 
 impl Update {
     /// [`Update::apply`] for a whole dictionary, shared between threads.
-    pub(crate) fn apply_to_all(self, g: &[f64], c: &[f64], f: &mut [f64], r: usize) {
-        over_rows(c, f, r, |c, f, scratch| self.apply(g, c, f, r, scratch));
+    pub(crate) fn apply_to_all(self, g: &[f64], c: &[f64], f: &mut [f64], r: usize, limit: Limit) {
+        over_rows(c, f, r, limit, |c, f, scratch| self.apply(g, c, f, r, scratch));
     }
 
     /// Improves (or solves) every row of `f` (k×r) for `g` (r×r) and `c` (k×r).

@@ -9,6 +9,7 @@ pub(crate) mod mixture;
 
 pub use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::statistics::Statistics;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -58,7 +59,8 @@ pub fn min_max_step(
         .map(|(s, &offset)| Criterion { offset, scale: s.squared_norm.sqrt() })
         .collect();
     let mut h = Dictionary::from_components(start);
-    let problem = minmax::Problem { statistics, criteria: &criteria };
+    let limit = Limit::NONE;
+    let problem = minmax::Problem { statistics, criteria: &criteria, limit };
     let even = vec![1.0 / groups as f64; groups];
     let step = minmax::solve(&problem, &mut h, &even, gap);
     let (lower, upper, solves) = (step.lower, step.upper, step.solves);

@@ -233,7 +233,7 @@ impl Path<'_> {
             stopping: &stopping,
             least_fall: Some(self.options.tolerance),
             finishing: false,
-            context: Context { observer: &observer, deadline: None, keeper: None },
+            context: Context::without_limit(&observer),
             restart: 0,
             restarts: 1,
             part: Part::Restart,

@@ -166,6 +166,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             roots: roots.map(|roots| self.grouped_rows().map(|row| roots[row]).collect()),
             gaps: None,
             own_units: self.own_units,
+            limit: self.limit,
         }
     }
 
@@ -187,6 +188,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
             roots: self.roots.clone(),
             gaps: None,
             own_units: self.own_units,
+            limit: self.limit,
         }
     }
 }

@@ -35,7 +35,10 @@ pub(super) fn fit_allowed<T: Element>(
     let baselines =
         baselines_within(data, parameters.rank, asked, parameters.seed, deadline, observer)?;
     let mut standard = None;
-    if let Baseline::Adjusted { draws, .. } = asked {
+    let in_time = deadline.is_none_or(|deadline| Instant::now() < deadline);
+    if let Baseline::Adjusted { draws, .. } = asked
+        && in_time
+    {
         // What leads up to the fit is told as a part of its baselines.
         let lead = |progress: &Progress<'_>| match *progress {
             Progress::Iteration { .. } => observer(&Progress::Baselines { done: 0, total: *draws }),

@@ -41,8 +41,13 @@ pub(super) fn refine<'r>(mut run: Run<'r>, gap: f64, task: &Task<'_>) -> Result<
         lambda = vec![1.0 / of.len() as f64; of.len()];
         lower(&mut run, of, &level, &mut lambda, task)?;
     }
-    let problem =
-        minmax::Problem { statistics: &run.statistics[..groups], criteria: task.criteria };
+    let limit = task.context.limit;
+    if limit.is_over() {
+        run.step_gap = None;
+        return Ok(run);
+    }
+    let statistics = &run.statistics[..groups];
+    let problem = minmax::Problem { statistics, criteria: task.criteria, limit };
     let step = minmax::solve(&problem, &mut run.dictionary.clone(), &run.weights, gap);
     run.step_gap = Some((run.measured.worst() - step.lower).max(0.0));
     Ok(run)
@@ -75,7 +80,8 @@ fn lower(
         // What has risen within what is allowed stays there: held below that, nothing could be reached.
         let at: Vec<Option<f64>> =
             held.iter().zip(&losses).map(|(t, loss)| t.map(|t| t.max(*loss))).collect();
-        let problem = leximin::Problem { statistics: &statistics, criteria, held: &at };
+        let limit = task.context.limit;
+        let problem = leximin::Problem { statistics: &statistics, criteria, held: &at, limit };
         let before = problem.largest(&losses);
         let mut h = run.dictionary.clone();
         leximin::step(&problem, &losses, &mut h, lambda);
@@ -87,6 +93,12 @@ fn lower(
         if !respected || fall <= 0.0 {
             // The rows that belong to the dictionary that is kept.
             run.statistics = run.rows.pass(&run.dictionary, RowStep::EXACT)?;
+            if limit.is_over() {
+                // Not all of them were made.
+                run.measured =
+                    measure(&*run.rows, &run.statistics, &run.dictionary, task.criteria)?;
+                run.status = Status::TimeLimit;
+            }
             break;
         }
         (run.dictionary, run.statistics, run.measured) = (h, statistics, measured);
@@ -154,7 +166,7 @@ mod tests {
                 stopping: &stopping,
                 least_fall: None,
                 finishing: false,
-                context: Context { observer: &silent, deadline: None, keeper: None },
+                context: Context::without_limit(&silent),
                 restart: 0,
                 restarts: 1,
                 part: Part::Restart,

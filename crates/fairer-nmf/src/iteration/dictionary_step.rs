@@ -4,6 +4,7 @@
 use super::scheme::DictionaryRule;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::penalties::{self, Cost};
 use crate::statistics::Statistics;
 use crate::stopping::Measured;
@@ -85,12 +86,14 @@ impl<'a> DictionaryStep<'a> {
         }
     }
 
-    /// H ← the rule's step. `before`: what the last factors achieved, where the rule asks.
+    /// H ← the rule's step. `before`: what the last factors achieved, where the rule asks. Once the limit is over, H is as far as
+    /// it came.
     pub fn take(
         &mut self,
         statistics: &[Statistics],
         before: Option<&Measured>,
         h: &mut Dictionary,
+        limit: Limit,
     ) {
         match self {
             Self::Weighted { update, rule, coefficients, criteria, costs } => {
@@ -102,7 +105,7 @@ impl<'a> DictionaryStep<'a> {
                     weights.push(1.0);
                 }
                 match costs {
-                    None => step(*update, &weights, statistics, h),
+                    None => step(*update, &weights, statistics, h, limit),
                     Some(costs) => {
                         let mut sum =
                             Statistics::weighted(statistics, &weights, h.rank, h.features);
@@ -110,12 +113,12 @@ impl<'a> DictionaryStep<'a> {
                         if before.is_some() {
                             penalties::balance(&mut sum, h, *costs);
                         }
-                        penalties::step(*update, sum, costs.1, h);
+                        penalties::step(*update, sum, costs.1, h, limit);
                     }
                 }
             }
-            Self::MinMax(exact) => exact.take(&statistics[..exact.criteria.len()], h),
-            Self::Mixture(search) => search.step(statistics, h),
+            Self::MinMax(exact) => exact.take(&statistics[..exact.criteria.len()], h, limit),
+            Self::Mixture(search) => search.step(statistics, h, limit),
         }
     }
 
@@ -167,11 +170,15 @@ impl<'a> DictionaryStep<'a> {
     }
 
     /// Asks how far a dictionary is from the optimum for other statistics, those of the rows that
-    /// are delivered with it; keeps dictionary and multipliers.
-    pub fn certify(&mut self, statistics: &[Statistics], h: &Dictionary, worst: f64) {
+    /// are delivered with it; keeps dictionary and multipliers. Nothing is said once the time is up.
+    pub fn certify(&mut self, statistics: &[Statistics], h: &Dictionary, worst: f64, limit: Limit) {
         if let Self::MinMax(exact) = self {
+            if limit.is_over() {
+                exact.gap = None;
+                return;
+            }
             let statistics = &statistics[..exact.criteria.len()];
-            let problem = minmax::Problem { statistics, criteria: exact.criteria };
+            let problem = minmax::Problem { statistics, criteria: exact.criteria, limit };
             let step = minmax::solve(&problem, &mut h.clone(), &exact.lambda, exact.wanted);
             exact.gap = Some((worst - step.lower).max(0.0));
         }
@@ -189,9 +196,9 @@ impl<'a> DictionaryStep<'a> {
 impl MinMax<'_> {
     /// H ← the exact minimum of the largest loss. Once the loss creeps, a gap that is coarse
     /// beside the last improvement would end the creeping too early.
-    fn take(&mut self, statistics: &[Statistics], h: &mut Dictionary) {
+    fn take(&mut self, statistics: &[Statistics], h: &mut Dictionary, limit: Limit) {
         let gap = self.wanted.min(0.1 * self.improvement).max(FINEST_GAP);
-        let problem = minmax::Problem { statistics, criteria: self.criteria };
+        let problem = minmax::Problem { statistics, criteria: self.criteria, limit };
         let step = minmax::solve(&problem, h, &self.lambda, gap);
         self.gap = Some(step.gap());
         self.lambda = step.lambda;
@@ -204,13 +211,20 @@ pub(super) fn exact_for(
     criteria: &[Criterion],
     statistics: &[Statistics],
     h: &mut Dictionary,
+    limit: Limit,
 ) {
     let absolute: Vec<f64> =
         weights.iter().zip(criteria).map(|(w, c)| w / (c.scale * c.scale)).collect();
-    step(Update::Nnls, &absolute, statistics, h);
+    step(Update::Nnls, &absolute, statistics, h, limit);
 }
 
-fn step(update: Update, weights: &[f64], statistics: &[Statistics], h: &mut Dictionary) {
+fn step(
+    update: Update,
+    weights: &[f64],
+    statistics: &[Statistics],
+    h: &mut Dictionary,
+    limit: Limit,
+) {
     let sum = Statistics::weighted(statistics, weights, h.rank, h.features);
-    update.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
+    update.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank, limit);
 }

@@ -78,7 +78,7 @@ pub(crate) fn iterate<'r>(
             let carried = Carried { latest, momentum, dictionary: dictionary.memory(), history };
             keeper.save_going(&name, &*rows, &h, accepted.as_ref(), carried)?;
         }
-        dictionary.take(&statistics, latest.as_ref(), &mut h);
+        dictionary.take(&statistics, latest.as_ref(), &mut h, task.context.limit);
         let mut before_rows = None;
         if !scheme.looks_ahead {
             before_rows = Some(std::mem::replace(&mut statistics, rows.pass(&h, row_step)?));
@@ -138,10 +138,16 @@ pub(crate) fn iterate<'r>(
             };
         }
     }
-    if scheme.looks_ahead || scheme.costs().is_some() {
+    // Once the time is up there are no other rows than those that are there.
+    let over = task.context.limit.is_over();
+    if (scheme.looks_ahead || scheme.costs().is_some()) && !over {
         // The rows that belong to the final dictionary; this can only lower every group's error (with
         // penalties: the objective).
         statistics = rows.pass(&h, scheme.row_step(task.closing))?;
+        latest = None;
+    }
+    if over {
+        scaled_to_fit(&statistics[..task.criteria.len()], &mut h);
         latest = None;
     }
     let measured = match latest {
@@ -149,7 +155,7 @@ pub(crate) fn iterate<'r>(
         None => measure(&*rows, &statistics, &h, task.criteria)?,
     };
     if scheme.looks_ahead {
-        dictionary.certify(&statistics, &h, measured.worst());
+        dictionary.certify(&statistics, &h, measured.worst(), task.context.limit);
     }
     let (step_gap, weights) = (dictionary.gap(), dictionary.shares());
     let Journal { history, status } = journal;
@@ -158,6 +164,17 @@ pub(crate) fn iterate<'r>(
         keeper.save_left(task.part, &name, &run)?;
     }
     Ok(run)
+}
+
+/// H times the factor that leaves the least of all groups together: factors that were cut short at their random start may be far from
+/// the size of the data.
+fn scaled_to_fit(statistics: &[Statistics], h: &mut Dictionary) {
+    let gram = h.gram();
+    let products = statistics.iter().map(|s| s.inner(h, &gram));
+    let (cross, square) = products.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+    if cross > 0.0 && square > 0.0 {
+        h.values.iter_mut().for_each(|v| *v *= cross / square);
+    }
 }
 
 /// Where a loop stands, but for what its rules carry.
@@ -235,7 +252,7 @@ fn lead_up(
     h: &mut Dictionary,
 ) -> Result<()> {
     for _ in 0..iterations {
-        exact_for(weights, task.criteria, statistics, h);
+        exact_for(weights, task.criteria, statistics, h, task.context.limit);
         *statistics = rows.pass(h, SOFT)?;
         let now = measure(rows, statistics, h, task.criteria)?;
         // The first iteration then ends the run and says why.

@@ -4,6 +4,7 @@ use super::checkpoint::Keeper;
 use super::scheme::Scheme;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::progress::{Observer, Progress};
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
@@ -17,11 +18,18 @@ use std::time::Instant;
 pub(crate) struct Context<'a> {
     pub observer: &'a Observer<'a>,
     pub deadline: Option<Instant>,
+    /// When an iteration that is under way ends inside.
+    pub limit: Limit,
     /// Who keeps the state of the run, where it is kept.
     pub keeper: Option<&'a Keeper>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// Without limits and without a keeper.
+    pub fn without_limit(observer: &'a Observer<'a>) -> Self {
+        Self { observer, deadline: None, limit: Limit::NONE, keeper: None }
+    }
+
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)

@@ -52,7 +52,7 @@ impl<'a, T: Number> Filled<'a, T> {
             .map_init(Room::default, |room, ((line, &row), w)| {
                 let root = data.root(row);
                 let gaps = data.gaps_of(row);
-                if step.parts().is_some() {
+                if step.parts().is_some() && !data.limit.is_over() {
                     room.update(data, row, h, &gram, step, w);
                 }
                 let mut added = 0.0;
@@ -139,6 +139,7 @@ impl Room {
             cost.add_to_gram(&mut self.gram, r);
             self.c.iter_mut().for_each(|c| *c -= cost.l1 * data.root(row));
         }
+        self.scratch.until(data.limit);
         update.apply(&self.gram, &self.c, &mut self.f, r, &mut self.scratch);
         for (w, f) in w.iter_mut().zip(&self.f) {
             *w = T::from_f64(share * f + (1.0 - share) * w.to_f64());

@@ -154,8 +154,11 @@ impl<T: Number> Worker<T> {
         let at_once = panel_rows();
         let costly = step.cost().map(|cost| cost.added_to(&h.gram, r));
         let gram = costly.as_ref().unwrap_or(&h.gram);
+        self.scratch.until(data.limit);
         for (panel, w) in rows.chunks(at_once).zip(w.chunks_mut(at_once * r)) {
             let k = panel.len();
+            // Once the time is up, W stays as it is, and the statistics are those of that.
+            let step = if data.limit.is_over() { RowStep::Keep } else { step };
             if let Matrix::Dense(x) = &data.matrix {
                 self.dense.load(x, panel);
             }

@@ -26,6 +26,7 @@ mod lanes;
 #[cfg(test)]
 mod tests;
 
+use crate::limit::Limit;
 use lanes::{LANES, Pack};
 
 /// Rounds of block pivoting before a row goes to the active-set method.
@@ -34,6 +35,8 @@ const MAX_ROUNDS: usize = 10;
 const PATIENCE: usize = 3;
 /// Widest register tile of the factorisation.
 const MAX_TILE: usize = 4;
+/// Topics from which on a call looks at the clock inside.
+const LOOKING_RANK: usize = 64;
 /// Accepted KKT residual, relative to |c|_∞ + (|G||f|)_∞; some hundred roundings at rank 50.
 const TOLERANCE: f64 = 1e-12;
 /// A Cholesky pivot at or below this times r·g_ii is rounding: the topic depends on earlier ones.
@@ -133,6 +136,8 @@ pub struct Scratch {
     /// |c|_∞ of every lane.
     c_max: Pack,
     active_set: active_set::Work,
+    /// Until when rows are solved.
+    pub(crate) limit: Limit,
 }
 
 impl Scratch {
@@ -195,7 +200,13 @@ fn pivot<const T: usize, const FMA: bool>(
     for (l, lane) in lanes.iter_mut().enumerate() {
         s.load(lane, l, &mut next, problem, f);
     }
+    // A round of few topics takes less than a look at the clock.
+    let looks = s.limit.is_some() && r >= LOOKING_RANK;
     while lanes.iter().any(|lane| lane.row.is_some()) {
+        if looks && s.limit.is_over() {
+            // Rows that are not solved are as they came: feasible.
+            return report;
+        }
         let largest = lanes.iter().fold(0, |p, lane| p.max(lane.passive));
         s.solve_passive::<T, FMA>(largest.div_ceil(T), r);
         s.scatter(&lanes, r);
@@ -217,7 +228,8 @@ fn pivot<const T: usize, const FMA: bool>(
             }
             if !solved[l] {
                 report.fallback_rows += 1;
-                active_set::solve_row(g, &c[at.clone()], &mut f[at], &mut s.active_set);
+                let limit = if looks { s.limit } else { Limit::NONE };
+                active_set::solve_row(g, &c[at.clone()], &mut f[at], limit, &mut s.active_set);
             }
             s.load(lane, l, &mut next, problem, f);
         }

@@ -12,6 +12,7 @@
 use super::minmax;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::statistics::Statistics;
 
 /// Wanted duality gap of every min-max step, in units of loss.
@@ -25,6 +26,8 @@ pub(crate) struct Problem<'a> {
     pub criteria: &'a [Criterion],
     /// t_ℓ of those held, none of the rest.
     pub held: &'a [Option<f64>],
+    /// Until when it is searched.
+    pub limit: Limit,
 }
 
 impl Problem<'_> {
@@ -64,7 +67,8 @@ pub(crate) fn step(
     let mut warm = h.clone();
     for _ in 0..TRIES {
         let criteria = problem.against(s);
-        let against = minmax::Problem { statistics: problem.statistics, criteria: &criteria };
+        let (statistics, limit) = (problem.statistics, problem.limit);
+        let against = minmax::Problem { statistics, criteria: &criteria, limit };
         let found = minmax::solve(&against, &mut warm, lambda, GAP);
         let pull: f64 = (found.lambda.iter().zip(problem.held))
             .filter(|(_, held)| held.is_some())
@@ -82,7 +86,7 @@ pub(crate) fn step(
         } else {
             low = low.max(s);
         }
-        if high - low <= 10.0 * GAP || !low.is_finite() {
+        if high - low <= 10.0 * GAP || !low.is_finite() || limit.is_over() {
             break;
         }
         s = (low + 0.2 * (high - low)).max(problem.floor());
@@ -129,7 +133,9 @@ mod tests {
             let mut h = of(0.4, 1.1);
             let before = losses(&h);
             let held = [Some(before[0]), Some(before[1]), None];
-            let problem = Problem { statistics: &statistics, criteria: &criteria, held: &held };
+            let limit = Limit::NONE;
+            let problem =
+                Problem { statistics: &statistics, criteria: &criteria, held: &held, limit };
             step(&problem, &before, &mut h, &mut vec![1.0 / 3.0; 3]);
             let after = losses(&h);
             assert!(before[2] > before[0] + offsets[0] || before[2] > before[1] + offsets[1]);

@@ -20,6 +20,7 @@ mod tests;
 use crate::bound::root;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::statistics::Statistics;
 use crate::update::Update;
 
@@ -27,6 +28,8 @@ use crate::update::Update;
 pub(crate) struct Problem<'a> {
     pub statistics: &'a [Statistics],
     pub criteria: &'a [Criterion],
+    /// Until when it is searched: what was not solved by then bounds nothing.
+    pub limit: Limit,
 }
 
 /// What a step achieved.
@@ -108,6 +111,10 @@ struct Solver<'a> {
 /// `lambda` is where the search begins: the multipliers of the last step, or even ones.
 pub(crate) fn solve(problem: &Problem<'_>, h: &mut Dictionary, lambda: &[f64], gap: f64) -> Step {
     let mut solver = Solver::new(problem, h);
+    if solver.is_over() {
+        let Solver { lower, upper, .. } = solver;
+        return Step { lambda: lambda.to_vec(), lower, upper, solves: 0 };
+    }
     let at = solver.search(h, lambda, gap, LIMITS);
     *h = solver.best;
     Step { lambda: at.lambda, lower: solver.lower, upper: solver.upper, solves: solver.solves }
@@ -135,6 +142,10 @@ impl<'a> Solver<'a> {
         self.upper - self.lower
     }
 
+    fn is_over(&self) -> bool {
+        self.problem.limit.is_over()
+    }
+
     /// Newton steps while they raise D, safe steps where they do not.
     fn search(&mut self, h: &Dictionary, lambda: &[f64], gap: f64, limits: Limits) -> Point {
         let mut at = self.first_point(h, lambda);
@@ -144,7 +155,7 @@ impl<'a> Solver<'a> {
         let mut newton_left = limits.newton;
         // Newton's next try after a failure is preceded by so many safe steps: ever more.
         let (mut wait, mut safe) = (1_usize, 0_usize);
-        while self.gap() > gap && self.solves < limits.solves {
+        while self.gap() > gap && self.solves < limits.solves && !self.is_over() {
             if safe == 0 && newton_left > 0 {
                 newton_left -= 1;
                 if let Some(next) = self.newton(&at) {
@@ -161,7 +172,7 @@ impl<'a> Solver<'a> {
                 None => break,
             }
         }
-        if self.gap() > gap {
+        if self.gap() > gap && !self.is_over() {
             self.mix(&at.h);
         }
         at
@@ -195,7 +206,9 @@ impl<'a> Solver<'a> {
             .map(|(w, c)| w / (c.scale * c.scale))
             .collect();
         let sum = Statistics::weighted(self.problem.statistics, &absolute, h.rank, h.features);
-        Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank);
+        let limit = self.problem.limit;
+        Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank, limit);
+        let solved = !limit.is_over();
         self.solves += 1;
         let errors = self.errors(&h);
         let losses = self.losses(&errors);
@@ -215,7 +228,10 @@ impl<'a> Solver<'a> {
         let root = root(&shares, &self.relative, left);
         let slack = |(w, e): (&f64, &f64)| w * (root + e) * (root + e);
         let balance = left - shares.iter().zip(&self.relative).map(slack).sum::<f64>();
-        self.lower = self.lower.max(dual).max(root);
+        // The bounds are those of the exact H(w) alone.
+        if solved {
+            self.lower = self.lower.max(dual).max(root);
+        }
         self.offer(&h, worst(&losses));
         Point { weights, errors, losses, lambda, dual, root, balance, h }
     }
@@ -236,6 +252,9 @@ impl<'a> Solver<'a> {
         let model = newton::Model::new(self.problem, at)?;
         let mut radius = 1.0;
         for _ in 0..4 {
+            if self.is_over() {
+                return None;
+            }
             let step = model.step(at, radius);
             let weights = model.weights(at, &step);
             let next = self.point(weights, &at.h);
@@ -267,6 +286,9 @@ impl<'a> Solver<'a> {
             return None;
         }
         for _ in 0..SAFE_TRIES {
+            if self.is_over() {
+                return None;
+            }
             let rate = self.rate / steepest;
             let weights = at.weights.iter().zip(&slope).map(|(w, s)| w * (rate * s).exp());
             let weights = normalised(weights.map(|w| w.max(FLOOR * FLOOR)).collect());

@@ -9,6 +9,7 @@
 use super::minmax;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::limit::Limit;
 use crate::statistics::Statistics;
 use crate::update::{Scratch, Update};
 
@@ -67,7 +68,7 @@ impl Search {
 
     /// H ← a dictionary for the W behind the statistics with a lower F_α, or the same one. Where groups
     /// overlap, the statistics of all rows come last.
-    pub fn step(&mut self, statistics: &[Statistics], h: &mut Dictionary) {
+    pub fn step(&mut self, statistics: &[Statistics], h: &mut Dictionary, limit: Limit) {
         let (statistics, all) = statistics.split_at(self.groups());
         let ones = vec![1.0; statistics.len()];
         let whole = match all {
@@ -76,20 +77,21 @@ impl Search {
         };
         if self.alpha == 0.0 {
             let r = h.rank;
+            self.scratch.until(limit);
             Update::Nnls.apply(&whole.gram, &whole.cross, &mut h.values, r, &mut self.scratch);
         } else if self.alpha == 1.0 {
             let groups = self.groups();
-            let problem = minmax::Problem { statistics, criteria: &self.criteria[..groups] };
+            let problem = minmax::Problem { statistics, criteria: &self.criteria[..groups], limit };
             let found = minmax::solve(&problem, h, &self.lambda[..groups], GAP);
             self.lambda[..groups].copy_from_slice(&found.lambda);
         } else {
             let mut statistics = statistics.to_vec();
             statistics.push(whole);
-            *h = self.mixed(&statistics, h.clone());
+            *h = self.mixed(&statistics, h.clone(), limit);
         }
     }
 
-    fn mixed(&mut self, statistics: &[Statistics], begin: Dictionary) -> Dictionary {
+    fn mixed(&mut self, statistics: &[Statistics], begin: Dictionary, limit: Limit) -> Dictionary {
         let whole = statistics.len() - 1;
         let wanted = 1.0 - self.alpha;
         // (τ, multiplier of the whole) on either side of the wanted one.
@@ -101,7 +103,10 @@ impl Search {
         let first = tau;
         for _ in 0..TRIES {
             self.criteria[whole].offset = tau * self.criteria[whole].scale;
-            let problem = minmax::Problem { statistics, criteria: &self.criteria };
+            if limit.is_over() {
+                break;
+            }
+            let problem = minmax::Problem { statistics, criteria: &self.criteria, limit };
             let found = minmax::solve(&problem, &mut warm, &self.lambda, GAP);
             self.lambda = found.lambda;
             let share = self.lambda[whole];

@@ -1,6 +1,7 @@
 //! Laws of the statistics, which only the crate itself sees.
 
 use super::*;
+use crate::limit::Limit;
 use crate::random::{Purpose, Stream};
 use crate::update::Update;
 use crate::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping, fit, silent};
@@ -146,4 +147,48 @@ fn the_size_of_blocks_does_not_matter() {
         }
     }
     assert!(rounded_otherwise, "the blocks were never cut otherwise");
+}
+
+/// Once the time is up rows stay as they are, and the statistics are those of these.
+#[test]
+fn a_pass_whose_time_is_up_keeps_the_rows_and_measures_them() {
+    let (m, n, r) = (150, 30, 70);
+    let x = Array2::from_shape_vec((m, n), random(m * n, 0)).unwrap();
+    let h = Dictionary { rank: r, features: n, values: random(r * n, 1) };
+    let w = random(m * r, 2);
+    let data = GroupedData::one_group(x.view()).unwrap();
+    let after = |data: &GroupedData<'_, f64>, step| {
+        let mut own = w.clone();
+        (run(data, &h, step, &mut own), own)
+    };
+    let (kept, own) = after(&data, RowStep::Keep);
+    assert_eq!(own, w);
+    for update in [Update::Mu, Update::Hals, Update::Nnls] {
+        let (found, own) = after(&data.until(Limit::over()), RowStep::Update(update));
+        assert_eq!(own, w, "{update:?}");
+        assert_eq!(found, kept, "{update:?}");
+        // With time, they move.
+        assert_ne!(after(&data, RowStep::Update(update)).1, w, "{update:?}");
+    }
+}
+
+/// A limit that is not reached changes nothing, to the last bit.
+#[test]
+fn a_limit_that_is_not_reached_changes_nothing() {
+    let x = Array2::from_shape_vec((160, 90), random(160 * 90, 0)).unwrap();
+    let labels: Vec<String> = (0..160).map(|i| format!("{}", i % 3)).collect();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    for method in [Method::am(), Method::leximin(), Method::between(0.5), Method::standard()] {
+        let of = |time_limit| {
+            let stopping = Stopping { max_iterations: 4, time_limit, ..Stopping::default() };
+            let (baseline, n_init, bound) = (Baseline::Zero, 1, false);
+            // As many topics as calls look at the clock from.
+            let p = Parameters { method, baseline, n_init, bound, stopping, ..Parameters::new(66) };
+            fit(&data, &p, &silent).unwrap()
+        };
+        let (free, limited) = (of(None), of(Some(std::time::Duration::from_secs(100_000))));
+        assert_eq!(free.model.components, limited.model.components, "{method:?}");
+        assert_eq!(free.representation, limited.representation, "{method:?}");
+        assert_eq!(free.model.step_gap, limited.model.step_gap);
+    }
 }

@@ -9,6 +9,7 @@
 //! smallest KKT residual is returned.
 
 use super::{DEPENDENT, TOLERANCE};
+use crate::limit::Limit;
 
 /// A component of a null direction below this, relative and in units of the topics' norms, is
 /// rounding: condition 1e14 leaves about 1e-8.
@@ -29,8 +30,8 @@ pub(super) struct Work {
     blocked: Vec<bool>,
 }
 
-/// Solves one row: `g` r×r, `c` and `f` of length r, `f` ≥ 0 on entry.
-pub(super) fn solve_row(g: &[f64], c: &[f64], f: &mut [f64], work: &mut Work) {
+/// Solves one row: `g` r×r, `c` and `f` of length r, `f` ≥ 0 on entry. Once the time is up `f` is the best so far.
+pub(super) fn solve_row(g: &[f64], c: &[f64], f: &mut [f64], limit: Limit, work: &mut Work) {
     let r = f.len();
     work.reset(r);
     for (i, f) in f.iter_mut().enumerate() {
@@ -52,6 +53,9 @@ pub(super) fn solve_row(g: &[f64], c: &[f64], f: &mut [f64], work: &mut Work) {
         }
         if violation <= TOLERANCE {
             return;
+        }
+        if limit.is_over() {
+            break;
         }
         loop {
             let Some(i) = work.steepest(g, f, bound) else {

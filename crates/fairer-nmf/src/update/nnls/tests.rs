@@ -304,7 +304,7 @@ fn the_fallback_alone_solves_every_row() {
             let (g, c) = problem(&h, n, 10, &mut rng);
             let mut f = rng.fill(c.len(), |u| (u - 0.5).max(0.0));
             for (c, f) in c.chunks(r).zip(f.chunks_mut(r)) {
-                active_set::solve_row(&g, c, f, &mut work);
+                active_set::solve_row(&g, c, f, Limit::NONE, &mut work);
             }
             assert!(worst(&g, &c, &f, r) < RESIDUAL, "r = {r}, spread {spread:e}");
         }
@@ -348,4 +348,19 @@ fn kkt_residual(g: &[f64], c: &[f64], f: &[f64], r: usize) -> f64 {
         size = size.max(row.iter().zip(f).map(|(g, f)| (g * f).abs()).sum());
     }
     worst / (c_max + size).max(f64::MIN_POSITIVE)
+}
+
+/// Once the time is up, every row is as it came.
+#[test]
+fn rows_that_are_not_reached_stay_as_they_are() {
+    let r = LOOKING_RANK;
+    let g: Vec<f64> = (0..r * r).map(|k| if k % (r + 1) == 0 { 2.0 } else { 0.0 }).collect();
+    let (c, before) = (vec![1.0; 3 * r], vec![0.25; 3 * r]);
+    let (mut f, mut scratch) = (before.clone(), Scratch::default());
+    scratch.limit = Limit::over();
+    solve(&g, &c, &mut f, r, &mut scratch);
+    assert_eq!(f, before);
+    scratch.limit = Limit::NONE;
+    solve(&g, &c, &mut f, r, &mut scratch);
+    assert!(f.iter().all(|v| (v - 0.5).abs() < 1e-12));
 }

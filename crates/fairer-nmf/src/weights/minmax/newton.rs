@@ -17,10 +17,10 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// None where the linear system is singular or not finite.
+    /// None where the linear system is singular or not finite, or the time is up.
     pub fn new(problem: &Problem<'_>, at: &Point) -> Option<Self> {
         let groups = at.weights.len();
-        let m = curvature(problem, at);
+        let m = curvature(problem, at)?;
         let f: Vec<f64> = at.errors.iter().map(|f| f.max(TINY_ERROR)).collect();
         // K = dλ/dw, solved against dg/dw from the right: Q·K = dg/dw, so Kᵀ·Qᵀ = (dg/dw)ᵀ.
         let mut k_transposed = vec![0.0; groups * groups];
@@ -74,8 +74,8 @@ impl Model {
     }
 }
 
-/// M (L×L), summed over the columns of H.
-fn curvature(problem: &Problem<'_>, at: &Point) -> Vec<f64> {
+/// M (L×L), summed over the columns of H; none once the time is up.
+fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
     let groups = at.weights.len();
     let r = at.h.rank;
     let squared: Vec<f64> = problem.criteria.iter().map(|c| c.scale * c.scale).collect();
@@ -93,6 +93,9 @@ fn curvature(problem: &Problem<'_>, at: &Point) -> Vec<f64> {
         let p = passive.len();
         if p == 0 {
             continue;
+        }
+        if problem.limit.is_over() {
+            return None;
         }
         cholesky(&a, r, &passive, &mut factor);
         for (l, s) in problem.statistics.iter().enumerate() {
@@ -120,7 +123,7 @@ fn curvature(problem: &Problem<'_>, at: &Point) -> Vec<f64> {
             m[k * groups + l] = m[l * groups + k];
         }
     }
-    m
+    Some(m)
 }
 
 /// Lower Cholesky factor of A on the passive set (p×p, in the front of `factor`). A direction

@@ -61,7 +61,7 @@ fn instance(number: u64) -> Instance {
 
 impl Instance {
     fn problem(&self) -> Problem<'_> {
-        Problem { statistics: &self.statistics, criteria: &self.criteria }
+        Problem { statistics: &self.statistics, criteria: &self.criteria, limit: Limit::NONE }
     }
 
     fn even(&self) -> Vec<f64> {
@@ -142,4 +142,25 @@ fn safe_steps_close_the_gap_where_newton_ends_in_rounding() {
         took_over += usize::from(solver.rate != Solver::new(&problem, &instance.start).rate);
     }
     assert!(took_over >= 20, "the safe steps were needed {took_over} times only");
+}
+
+/// A step whose time is up gives a dictionary that is no worse than the one given, and a bound that no exact step contradicts.
+#[test]
+fn a_step_whose_time_is_up_claims_nothing_that_is_not_so() {
+    for number in 0..16 {
+        let Instance { statistics, criteria, start } = instance(number);
+        let even = vec![1.0 / criteria.len() as f64; criteria.len()];
+        let solved = |limit| {
+            let problem = Problem { statistics: &statistics, criteria: &criteria, limit };
+            let mut h = start.clone();
+            let step = solve(&problem, &mut h, &even, 1e-9);
+            let own = Solver::new(&problem, &h);
+            assert!((own.upper - step.upper).abs() <= 1e-12 * own.upper.abs());
+            (step, Solver::new(&problem, &start).upper)
+        };
+        let ((cut, before), (full, _)) = (solved(Limit::over()), solved(Limit::NONE));
+        assert_eq!((cut.solves, cut.upper), (0, before), "instance {number}");
+        assert!(cut.upper <= before && cut.upper >= full.lower - 1e-9, "instance {number}");
+        assert!(cut.lower <= full.upper + 1e-9, "instance {number}: {} {}", cut.lower, full.upper);
+    }
 }
