@@ -99,11 +99,14 @@ fn found_groups_have_a_page_without_tests() {
     }
 }
 
+/// Options, and the names and values that they are said by.
+type Said<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+
 /// What was chosen is said by terminal, page and JSON alike.
 #[test]
 fn terminal_page_and_json_name_what_was_chosen() {
     let place = place();
-    let each: [(&[&str], &[(&str, &str)]); 5] = [
+    let each: [Said<'_>; 5] = [
         (&["--drop", "sex", "--worst-share", "0.2"], &[("worst_share", "0.2")]),
         (&["--group-by", "sex", "--fairness", "0.25"], &[("fairness", "0.25")]),
         (&["--group-by", "sex", "--ties", "leximin"], &[("ties", "leximin")]),
