@@ -213,6 +213,11 @@ pub struct Parameters {
     /// rows a topic that pay no more than random groups of their size.
     #[serde(default = "yes")]
     pub allow_small_groups: bool,
+    /// Whether the best run of standard NMF goes on once it has converged, to a hundredth of the
+    /// tolerance, for at most half as many iterations as all runs have taken; with [`Init::Auto`]. The AM
+    /// scheme always finishes its best run.
+    #[serde(default)]
+    pub finish: bool,
     /// The seed of all random numbers.
     pub seed: u64,
 }
@@ -252,6 +257,7 @@ impl Parameters {
             polish: true,
             bound: true,
             allow_small_groups: true,
+            finish: false,
             seed: 0,
         }
     }
