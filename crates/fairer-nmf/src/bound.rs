@@ -106,6 +106,10 @@ pub(crate) fn bound_of_rows(
     if rank >= side {
         return Ok(best);
     }
+    let left = deadline.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
+    if left.is_some_and(|left| left < seconds(side, rank)) {
+        return Ok(BoundReport::absent("it would take longer than the time that is left"));
+    }
     moments.keep()?;
     let found = search::search(&*moments, rank, &e, deadline)?;
     let (whole, columns) = moments.whole(&found.weights, &found.vectors, found.columns)?;
@@ -117,6 +121,12 @@ pub(crate) fn bound_of_rows(
         best = BoundReport { value: Some(value), weights: found.weights, absent: None };
     }
     Ok(best)
+}
+
+/// What a search with so many eigenvectors takes, roughly: some forty products and factorisations of them, at 10⁹ multiplications a second.
+fn seconds(side: usize, rank: usize) -> f64 {
+    let (n, r) = (side as f64, rank as f64);
+    40e-9 * (n * n * r + n * r * r)
 }
 
 fn even(groups: usize) -> Vec<f64> {
