@@ -35,6 +35,7 @@ pub struct ReportSettings {
     folds: usize,
     compare: bool,
     level: f64,
+    matters: f64,
     min_group_size: usize,
     /// Draws of the intervals and of the test in which everything is fitted anew; 0 for none.
     refit: usize,
@@ -109,6 +110,12 @@ pub fn report<'py>(
         let time = settings.chance_time;
         return Err(PyValueError::new_err(format!("chance_time is {time}: expected seconds")));
     }
+    if !(settings.matters > 0.0 && settings.matters < 1.0) {
+        let matters = settings.matters;
+        return Err(PyValueError::new_err(format!(
+            "matters is {matters}: must lie between 0 and 1"
+        )));
+    }
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let task = |observer: &Observer<'_>| {
@@ -152,6 +159,8 @@ fn find<T: Element>(
     let options = AuditOptions {
         draws: s.draws,
         level: s.level,
+        matters: s.matters,
+        baseline: Some(parameters.baseline.clone()),
         permutations: s.permutations,
         folds: s.folds,
         chance: DrawBudget {

@@ -190,3 +190,31 @@ def test_of_a_model_that_evens_out_the_verdict_is_about_standard_nmf():
     # The same dictionary without its history is judged as it is.
     bare = audit(heart.data, model.components_, sensitive_features=s, normalize="features")
     assert bare.verdict["sentence"] != found.verdict["sentence"]
+
+
+def test_chance_stands_beside_the_loss_whatever_the_baseline(data):
+    X, groups = data
+    H = NMF(3, init="nndsvda", max_iter=500, random_state=0).fit(X).components_
+    for baseline in ("paper", "zero", "best"):
+        found = audit(X, H, sensitive_features=groups, baseline=baseline)
+        chance = found.chance
+        assert chance.index.equals(found.by_group.index)
+        assert (chance["chance_low"] <= chance["chance_high"]).all()
+        excess = found.by_group["loss"] - chance["chance_mean"]
+        assert np.allclose(excess, chance["excess_loss"], atol=5e-3 if baseline == "best" else 1e-9)
+        assert "excess_loss" in found._repr_html_() and "chance_high" in found._repr_html_()
+        # What a reader has to know besides stands below the sentence.
+        lines = repr(found).splitlines()
+        assert lines[1 : 1 + len(found.verdict["notes"])] == found.verdict["notes"]
+        assert (baseline == "zero") == ("the whole error" in repr(found))
+
+
+def test_what_matters_is_the_users_to_say(data):
+    X, groups = data
+    H = NMF(3, init="nndsvda", max_iter=500, random_state=0).fit(X).components_
+    few = {"draws": 0, "permutations": 0, "folds": 0, "compare": False, "chance_draws": 0}
+    found = audit(X, H, sensitive_features=groups, level=0.999999)
+    assert found.report(**few, level=0.999999, matters=0.99).verdict["code"] == "no-evidence"
+    assert found.report(**few, level=0.999999, matters=1e-9).verdict["code"] == "too-few-rows"
+    with pytest.raises(ValueError, match="matters is 5"):
+        found.report(**few, matters=5)

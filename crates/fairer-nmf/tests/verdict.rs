@@ -217,3 +217,74 @@ fn features_carry_the_errors_that_residuals_have() {
         }
     }
 }
+
+/// Loss less chance is the excess, whatever the baselines are.
+#[test]
+fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
+    let (x, labels) = draw(&[15, 40, 50], 0.1, 4);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let standard =
+        Parameters { method: Method::standard(), n_init: 2, bound: false, ..Parameters::new(RANK) };
+    let h = fit(&data, &standard, &silent).unwrap().model.components;
+    let of = |baseline: Baseline| {
+        let found = estimate_baselines(&data, RANK, &baseline, 0, &silent).unwrap();
+        let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
+        let chance = DrawBudget { draws: 12, time: Duration::from_secs(3600) };
+        let options = AuditOptions { chance, baseline: Some(baseline), ..verdict_alone() };
+        audit(&data, h.view(), &errors, None, &options, &silent).unwrap()
+    };
+    let best = of(Baseline::Estimate(Estimate::best()));
+    let paper = Baseline::Estimate(Estimate { runs: 2, ..Estimate::paper() });
+    for kind in [paper, Baseline::Zero, Baseline::HeldOut { folds: 3, runs: 1 }] {
+        let report = of(kind.clone());
+        let chance = report.chance.as_ref().unwrap();
+        for (group, chance) in report.groups.iter().zip(&chance.groups) {
+            assert!((group.loss - chance.loss).abs() < 1e-9, "{kind:?}: {group:?} {chance:?}");
+            assert!((group.loss - chance.mean - chance.excess_loss).abs() < 1e-9, "{kind:?}");
+        }
+        // What the test is about stays the same.
+        assert_eq!(report.differences, best.differences, "{kind:?}");
+        let says = report.verdict.notes.iter().any(|note| note.contains("whole error"));
+        assert_eq!(says, kind == Baseline::Zero, "{:?}", report.verdict.notes);
+    }
+    // A random group of 15 pays for its size where its own rows are its baseline, and gains from a
+    // baseline on rows held out.
+    let mean = |report: &AuditReport| report.chance.as_ref().unwrap().groups[0].mean;
+    let held_out = of(Baseline::HeldOut { folds: 3, runs: 1 });
+    let zero = of(Baseline::Zero);
+    println!("{} {} {}", mean(&best), mean(&held_out), mean(&zero));
+    assert!(mean(&held_out) < mean(&best) && mean(&best) < mean(&zero));
+    // Given baselines have no kind: chance is of the best, and the notes say where that differs.
+    let errors: Vec<f64> = data.groups().iter().map(|g| 0.9 * g.norm()).collect();
+    let given = of(Baseline::Given { errors });
+    let notes = &given.verdict.notes;
+    assert!(
+        notes.iter().any(|note| note.contains("which the verdict holds losses against")),
+        "{notes:?}"
+    );
+}
+
+/// The limit that the sentence names is one that the test has found: above zero.
+#[test]
+fn evidence_names_a_lower_limit_above_zero() {
+    let mut seen = 0;
+    for seed in 0..12 {
+        // Two groups with topics of their own in part, of different sizes.
+        let (mut x, labels) = draw(&[20, 60, 80, 90], 0.16, seed);
+        for (i, mut row) in x.rows_mut().into_iter().enumerate().skip(20).take(60) {
+            row[i % 3] += 0.3;
+        }
+        let report = audited(&x, &labels, verdict_alone());
+        if report.verdict.code != VerdictCode::Evidence {
+            continue;
+        }
+        seen += 1;
+        let l = report.groups.iter().position(|g| Some(&g.name) == report.verdict.group.as_ref());
+        let limits = report.differences.as_ref().unwrap();
+        let low = limits.groups[l.unwrap()].difference.low;
+        assert!(low > 0.0, "{}", report.verdict.sentence);
+        assert!(limits.groups.iter().all(|g| g.difference.low <= low));
+    }
+    println!("evidence in {seen} of 12");
+    assert!(seen >= 3, "{seen}");
+}

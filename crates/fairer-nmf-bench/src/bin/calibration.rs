@@ -1,13 +1,16 @@
 //! The calibration study of docs/calibration.md, one table a study:
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION]
+//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION] [DICTIONARY]
 //!
 //! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
-//! of groups drawn from a population. `pictures`: the two pictures, into a folder (third argument).
+//! of groups drawn from a population, of standard NMF or (DICTIONARY `am`) of a dictionary that was fitted
+//! to even these groups out and comes from elsewhere, so that nobody knows. `pictures`: the two pictures, into a folder (third argument).
 
 use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, VerdictCode, audit};
 use fairer_nmf::measure::quantile;
-use fairer_nmf::{Baseline, GroupedData, baseline::Estimate, fit::estimate_baselines, silent};
+use fairer_nmf::{
+    Baseline, GroupedData, Parameters, baseline::Estimate, fit, fit::estimate_baselines, silent,
+};
 use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
 use fairer_nmf_bench::calibration::picture::{Line, chart};
 use fairer_nmf_bench::calibration::populations::{KINDS, Population, Rng, Truth, draw};
@@ -27,7 +30,8 @@ fn main() {
     match text(0, "") {
         "alternatives" => alternatives(sets),
         "verdict" => {
-            verdict(sets, &Case { kind: text(2, "alike"), sizes: &sizes, strength, rank, seed })
+            let (kind, evened) = (text(2, "alike"), text(7, "standard") == "am");
+            verdict(sets, &Case { kind, sizes: &sizes, strength, rank, seed, evened });
         }
         "pictures" => pictures(sets, text(2, "docs")),
         _ => eprintln!("studies: alternatives, verdict, pictures; kinds: {}", KINDS.join(", ")),
@@ -133,18 +137,26 @@ fn jackknife(
     (full, (squares * (count - 1.0) / count).sqrt())
 }
 
-/// What the library finds of a data set's standard dictionary, which is returned beside it.
+/// What the library finds of a data set's dictionary, standard or evened out, which is returned beside
+/// it.
 fn audited(
     x: &Array2<f64>,
     at: &[Vec<usize>],
     solver: &Solver,
+    evened: bool,
     seed: u64,
 ) -> (Array2<f64>, AuditReport) {
-    let h = solver.dictionary(x.view(), None, seed);
     let mut codes = vec![0; x.nrows()];
     at.iter().enumerate().for_each(|(g, rows)| rows.iter().for_each(|&r| codes[r] = g));
     let names = (0..at.len()).map(|g| g.to_string()).collect();
     let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
+    let h = match evened {
+        true => {
+            let parameters = Parameters { seed, bound: false, ..Parameters::new(solver.rank) };
+            fit(&data, &parameters, &silent).expect("a fit").model.components
+        }
+        false => solver.dictionary(x.view(), None, seed),
+    };
     let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
     let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
     let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
@@ -175,8 +187,7 @@ struct Summary {
     answers: Vec<[f64; 3]>,
 }
 
-/// The library on one population.
-/// Groups of a population.
+/// Groups of a population, and the dictionary.
 struct Case<'a> {
     kind: &'a str,
     sizes: &'a [usize],
@@ -184,15 +195,17 @@ struct Case<'a> {
     rank: usize,
     /// Which of the populations of its kind.
     seed: u64,
+    /// Whether the dictionary was fitted to even the groups out.
+    evened: bool,
 }
 
 /// Groups of the sizes, alike, at rank 3.
 fn of(sizes: &[usize]) -> Case<'_> {
-    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1 }
+    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1, evened: false }
 }
 
 fn summary(sets: usize, case: &Case<'_>) -> Summary {
-    let &Case { kind, sizes, strength, rank, seed } = case;
+    let &Case { kind, sizes, strength, rank, seed, evened } = case;
     let solver = Solver { rank, ..SOLVER };
     let groups = sizes.len();
     let population = Population::new(kind, groups, rank, strength, seed);
@@ -206,7 +219,7 @@ fn summary(sets: usize, case: &Case<'_>) -> Summary {
     };
     for s in 0..sets {
         let (x, at) = draw(&population, sizes, 1000 + s as u64);
-        let (h, report) = audited(&x, &at, &solver, s as u64);
+        let (h, report) = audited(&x, &at, &solver, evened, s as u64);
         found.add(&truth, &h, &report, 1.0 / sets as f64);
     }
     found
@@ -258,10 +271,11 @@ impl Summary {
 /// One population as a table.
 fn verdict(sets: usize, case: &Case<'_>) {
     let found = summary(sets, case);
-    let Case { kind, sizes, strength, rank, seed } = case;
+    let Case { kind, sizes, strength, rank, seed, evened } = case;
     let [any, wrong, above, below] = found.alarms.map(|v| 100.0 * v);
+    let made = if *evened { "AM" } else { "standard" };
     println!(
-        "\n{kind}, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
+        "\n{kind}, {made} dictionaries, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
     );
     println!(
         "| rows | error covered: bootstrap | error covered | loss covered: bootstrap | loss covered | true loss | usual loss | estimate | true d | evidence / no / too few |"

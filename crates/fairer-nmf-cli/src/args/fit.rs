@@ -95,34 +95,41 @@ pub(crate) struct RunArgs {
     pub no_progress: bool,
 }
 
-/// What is computed for an audit and shown on its page.
-#[derive(Debug, Args)]
+/// What is computed for an audit and shown on its page. Nothing has a default here, so that an option that
+/// would be ignored is known to have been typed.
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Audit and report")]
 pub(crate) struct AuditArgs {
     /// Bootstrap draws with the dictionary fixed, for `audit` of --json alone: the page has intervals
-    /// that hold for small groups too; 0 leaves them out
-    #[arg(long, value_name = "N", default_value_t = DRAWS)]
-    pub draws: u32,
+    /// that hold for small groups too; 0 leaves them out [default: 2000]
+    #[arg(long, value_name = "N")]
+    pub draws: Option<u32>,
 
-    /// The level of the intervals
-    #[arg(long, value_name = "X", default_value_t = LEVEL, allow_negative_numbers = true)]
-    pub level: f64,
+    /// The level of the intervals and of the verdict [default: 0.95]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub level: Option<f64>,
 
-    /// Random groupings behind the permutation test; 0 leaves it out
-    #[arg(long, value_name = "N", default_value_t = DRAWS)]
-    pub permutations: u32,
+    /// The difference between a group's loss and the others' that would matter to you: the verdict rules
+    /// it out, or says that the rows are too few to [default: 0.05, five points of a hundred]
+    #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
+    pub matters: Option<f64>,
 
-    /// Folds of the held-out baseline; 0 leaves it out
-    #[arg(long, value_name = "N", default_value_t = FOLDS)]
-    pub folds: u32,
+    /// Random groupings behind the permutation test; 0 leaves it out [default: 2000]
+    #[arg(long, value_name = "N")]
+    pub permutations: Option<u32>,
 
-    /// Random groups drawn of every size, what chance would show; 0 leaves them out
-    #[arg(long, value_name = "N", default_value_t = CHANCE)]
-    pub chance_draws: u32,
+    /// Folds of the held-out baseline; 0 leaves it out [default: 5]
+    #[arg(long, value_name = "N")]
+    pub folds: Option<u32>,
+
+    /// Random groups drawn of every size, what chance would show; 0 leaves them out [default: 40]
+    #[arg(long, value_name = "N")]
+    pub chance_draws: Option<u32>,
 
     /// Time at the most for those draws, on top of --time-limit: seconds, or as in 90s, 5m, 2h
-    #[arg(long, value_name = "TIME", default_value = CHANCE_TIME)]
-    pub chance_time: Seconds,
+    /// [default: 60s]
+    #[arg(long, value_name = "TIME")]
+    pub chance_time: Option<Seconds>,
 
     /// Fit baselines and dictionary anew in N draws of the intervals and of the test, also of the
     /// models compared (slow)
@@ -136,24 +143,19 @@ pub(crate) struct AuditArgs {
 }
 
 impl AuditArgs {
-    /// As if nothing had been typed.
-    pub(crate) fn standard() -> Self {
-        let (draws, permutations, folds) = (DRAWS, DRAWS, FOLDS);
-        Self {
-            draws,
-            level: LEVEL,
-            permutations,
-            folds,
-            chance_draws: CHANCE,
-            chance_time: Seconds(fairer_nmf::audit::DrawBudget::default().time),
-            refit: None,
-            min_group_size: 0,
-        }
+    /// The first of the options that was typed and has no meaning without an audit.
+    pub(crate) fn typed(&self) -> Option<&'static str> {
+        [
+            ("--draws", self.draws.is_some()),
+            ("--level", self.level.is_some()),
+            ("--matters", self.matters.is_some()),
+            ("--permutations", self.permutations.is_some()),
+            ("--folds", self.folds.is_some()),
+            ("--chance-draws", self.chance_draws.is_some()),
+            ("--chance-time", self.chance_time.is_some()),
+            ("--refit", self.refit.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, typed)| typed.then_some(name))
     }
 }
-
-const DRAWS: u32 = 2000;
-const FOLDS: u32 = 5;
-const LEVEL: f64 = 0.95;
-const CHANCE: u32 = 40;
-const CHANCE_TIME: &str = "60s";

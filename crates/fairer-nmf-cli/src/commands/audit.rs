@@ -41,9 +41,10 @@ missing cells) and the scaling of its features; options say otherwise. A diction
 likely fitted to the numbers as they are, so --normalize is none for it unless you say
 otherwise. H has one row a topic and one column a feature; the transpose is recognised.
 
-The column p: the share of random groups of the same size whose error is at least as large (with
---refit: whose loss is), group by group. That a group pays more than the others is the verdict's to say,
-which is adjusted over the groups.
+The column p: how often a random group of the same size has an error at least as large (with --refit: a
+loss), adjusted over the groups. The columns \"random group\" and \"excess\": what nine of ten random groups of
+that size show for a loss, and the loss less their mean. That a group pays more than the others is the
+verdict's to say.
 
 --report and --json also fit Fairer-NMF of the same rank, unless the model is one, and show what
 it would change and for whom; --no-compare leaves that and standard NMF out. In --json, `report`
@@ -162,15 +163,15 @@ fn measure<T: Element>(
     let fitted = audited.model.as_ref().map(|m| &m.parameters);
     let trade_off = files.want_json() || files.want_pages();
     let seed = args.common.solver.seed;
-    let options = meaning::audit_options(&args.common.audit, fitted, trade_off, seed)?;
     files.reserve(0, (1 << 20) + data.groups().len() * 2048)?;
 
     let start = Instant::now();
     let method = Method::Standard { update: meaning::update(args.common.solver.update) };
     let limit = meaning::input_limit(&args.data);
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
-    bar.next_fit("", &parameters.stopping);
     let wanted = &parameters.baseline;
+    let options = meaning::audit_options(&args.common.audit, fitted, wanted, trade_off, seed)?;
+    bar.next_fit("", &parameters.stopping);
     bar.limit(args.common.solver.time_limit);
     let deadline = Deadline::new(args.common.solver.time_limit);
     let observer = |p: &Progress<'_>| deadline.observe(p, bar);

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         notes: vec![LABELS.to_owned()],
         ..about()
     };
-    audit_fit(about, &data, compared, &mut outcome, &AuditArgs::standard(), &bar)?;
+    audit_fit(about, &data, compared, &mut outcome, &AuditArgs::default(), &bar)?;
     bar.finish();
     // After the audit: the verdict comes first.
     let shown = (!quiet).then(|| introduction() + &table(&outcome));

@@ -3,7 +3,7 @@
 use clap::Args;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::Checkpoint;
-use fairer_nmf::{Element, GroupedData, Matrix, Method, Parameters};
+use fairer_nmf::{Baseline, Element, GroupedData, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
 
@@ -119,10 +119,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
     let method = meaning::chosen_method(&args.choice, solver.update)?;
+    check_audit(args, &files)?;
     if let Some(memory) = args.memory {
         return fit_on_disk(args, memory.0, method, files, &bar);
     }
-    meaning::audit_options(&args.common.audit, Some(&Parameters::new(1)), true, 0)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {
         AnyMatrix::F32(matrix) => fit_matrix(args, method, &loaded, matrix, files, &bar),
@@ -219,6 +219,18 @@ fn fit_matrix<T: Element>(
     }
     outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
     bar.wrote(&files.finish()?);
+    Ok(())
+}
+
+/// Refuses options of an audit that nothing asks for, and values outside their range.
+fn check_audit(args: &FitArgs, files: &Files) -> Result<(), Failure> {
+    let options = &args.common.audit;
+    if let Some(name) = options.typed().filter(|_| !args.audit && !files.want_pages()) {
+        return Err(Failure::wrong(format!(
+            "{name} is about the audit of a fit, which nothing asks for: add --report PAGE.html, or --audit with --json FILE"
+        )));
+    }
+    meaning::audit_options(options, Some(&Parameters::new(1)), &Baseline::Zero, true, 0)?;
     Ok(())
 }
 

@@ -136,17 +136,21 @@ pub(crate) fn fit_parameters<T: Element>(
 }
 
 /// What an audit is asked for. `fitted` says how to fit anew; a dictionary from elsewhere cannot be.
+/// Random groups get baselines as the groups got theirs.
 pub(crate) fn audit_options(
     args: &AuditArgs,
     fitted: Option<&Parameters>,
+    baseline: &Baseline,
     trade_off: bool,
     seed: u64,
 ) -> Result<AuditOptions, Failure> {
-    if !(args.level > 0.0 && args.level < 1.0) {
-        let level = args.level;
-        return Err(Failure::wrong(format!("--level {level}: must lie between 0 and 1")));
-    }
-    if args.folds == 1 {
+    let defaults = AuditOptions::default();
+    let share = |name: &str, typed: Option<f64>, default: f64| match typed.unwrap_or(default) {
+        value if value > 0.0 && value < 1.0 => Ok(value),
+        value => Err(Failure::wrong(format!("{name} {value}: must lie between 0 and 1"))),
+    };
+    let count = |typed: Option<u32>, default: usize| typed.map_or(default, |n| n as usize);
+    if args.folds == Some(1) {
         return Err(Failure::wrong("--folds 1: at least two folds are needed, or 0 for none"));
     }
     let refit = match (args.refit, fitted) {
@@ -163,14 +167,19 @@ pub(crate) fn audit_options(
         }
     };
     Ok(AuditOptions {
-        draws: args.draws as usize,
-        level: args.level,
-        permutations: args.permutations as usize,
-        folds: args.folds as usize,
-        chance: DrawBudget { draws: args.chance_draws as usize, time: args.chance_time.0 },
+        draws: count(args.draws, defaults.draws),
+        level: share("--level", args.level, defaults.level)?,
+        matters: share("--matters", args.matters, defaults.matters)?,
+        permutations: count(args.permutations, defaults.permutations),
+        folds: count(args.folds, defaults.folds),
+        baseline: Some(baseline.clone()),
+        chance: DrawBudget {
+            draws: count(args.chance_draws, defaults.chance.draws),
+            time: args.chance_time.map_or(defaults.chance.time, |time| time.0),
+        },
         trade_off: trade_off.then(TradeOffOptions::default),
         refit,
         seed,
-        ..AuditOptions::default()
+        ..defaults
     })
 }

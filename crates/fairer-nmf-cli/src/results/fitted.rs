@@ -58,7 +58,9 @@ pub(crate) fn audit_fit<T: Element>(
     let observer = |p: &fairer_nmf::Progress<'_>| bar.observe(p);
     let (model, mut peers) = (&compared.fit.model, compared.peers);
     let parameters = &model.parameters;
-    let mut options = meaning::audit_options(args, Some(parameters), true, parameters.seed)?;
+    let seed = parameters.seed;
+    let mut options =
+        meaning::audit_options(args, Some(parameters), &parameters.baseline, true, seed)?;
     if model.found_groups.is_some() {
         options = options.untested();
     }

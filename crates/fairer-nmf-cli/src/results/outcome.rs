@@ -329,6 +329,10 @@ impl Outcome {
             let GroupResult { relative_error, loss, .. } = group.own;
             let own = library::result(&found.subject, &found.subject, l);
             group.own = GroupResult { relative_error, loss, ..own };
+            if let Some((standard, audited)) = group.standard.as_mut().zip(of(Role::Standard)) {
+                let GroupResult { relative_error, loss, .. } = *standard;
+                *standard = GroupResult { relative_error, loss, ..audited };
+            }
             group.fairer = of(Role::Fairer);
         }
     }

@@ -1,6 +1,8 @@
 //! A fit or an audit as a table for people.
 
+use anstyle::Style;
 use fairer_nmf::{Choice, Status};
+use fairer_nmf_report::GroupResult;
 
 use super::outcome::{GroupOutcome, Outcome};
 use crate::screen::{
@@ -11,10 +13,12 @@ use crate::work::Maker;
 /// Changes below this are rounding and stopping, not gains and losses: as R-Error.
 const NOTICEABLE: f64 = 5e-5;
 
-/// The verdict's sentence as a line, where there is one.
+/// The verdict's sentence as a line, where there is one, and what a reader has to know besides.
 fn said(outcome: &Outcome) -> Option<String> {
     let verdict = outcome.verdict.as_ref()?;
-    Some(format!("{}\n", styled(STRONG, &printable(&verdict.sentence))))
+    let sentence = styled(STRONG, &printable(&verdict.sentence));
+    let notes = verdict.notes.iter().map(|note| format!("{}\n", printable(note)));
+    Some(format!("{sentence}\n{}", notes.collect::<String>()))
 }
 
 /// `297 rows, 12 features, 2 groups`.
@@ -66,102 +70,120 @@ fn heading(outcome: &Outcome) -> String {
     )
 }
 
-fn group_table(outcome: &Outcome) -> String {
-    let compared =
-        outcome.method != Maker::Standard && outcome.groups.iter().any(|g| g.standard.is_some());
-    let mut header = vec!["group", "rows", "R-Error", "R-Loss", "baseline"];
-    if compared {
-        header.extend(["standard R-Loss", "change"]);
-    }
-    let allowed = outcome.groups.iter().any(|g| g.group.allowance.is_some());
-    if allowed {
-        header.insert(4, "chance");
-    }
-    let intervals = outcome.groups.iter().any(|g| g.own.loss_interval().is_some());
-    let tested = outcome.groups.iter().any(|g| g.own.p_value.is_some());
-    let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
-    let level = format!("{} % interval", 100.0 * level);
-    if intervals {
-        header.insert(4, &level);
-    }
+/// A column of the table of groups.
+struct Column<'a> {
+    header: String,
+    cell: Box<dyn Fn(&GroupOutcome) -> (String, Style) + 'a>,
+}
+
+fn column<'a>(
+    header: impl Into<String>,
+    cell: impl Fn(&GroupOutcome) -> (String, Style) + 'a,
+) -> Column<'a> {
+    Column { header: header.into(), cell: Box::new(cell) }
+}
+
+/// A column of plain numbers, with a dash where there is none.
+fn numbers<'a>(
+    header: impl Into<String>,
+    cell: impl Fn(&GroupOutcome) -> Option<String> + 'a,
+) -> Column<'a> {
+    column(header, move |group| (cell(group).unwrap_or_else(dash), PLAIN))
+}
+
+/// What nine of ten random groups of the size show, in a model's row of results.
+fn random(result: &GroupResult) -> Option<String> {
+    let (low, high) = result.chance_low.zip(result.chance_high)?;
+    Some(format!("{} to {}", signed(low), signed(high)))
+}
+
+/// The columns that the outcome has something for, each beside what it belongs to.
+fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
+    let any = |has: &dyn Fn(&GroupOutcome) -> bool| outcome.groups.iter().any(has);
+    let several = outcome.groups.len() > 1;
+    let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied;
+    let style = move |group: &GroupOutcome| if worst(group) { BAD } else { PLAIN };
+    let compared = outcome.method != Maker::Standard && any(&|g| g.standard.is_some());
+    let tested = any(&|g| g.own.p_value.is_some());
     // The test beside what it tests: the loss where every random group got a baseline of its own.
     let of_loss = outcome.audit.as_ref().is_some_and(|audit| audit.permutation_refit.is_some());
-    match (tested, of_loss) {
-        (true, true) => header.insert(if intervals { 5 } else { 4 }, "p of R-Loss"),
-        (true, false) => header.insert(3, "p of R-Error"),
-        (false, _) => {}
-    }
-    let weighted = outcome.groups.iter().any(|g| g.group.effective_rows.is_some());
-    if weighted {
-        header.insert(2, "effective");
-    }
-    let gaps = outcome.groups.iter().any(|g| g.group.observed.is_some());
-    if gaps {
-        header.insert(2, "observed");
-    }
-    let outside = |group: &GroupOutcome| group.group.outside;
-    header.push("");
-    let mut table = Table::new(1, &header);
+    let p = |header: &str| numbers(header, |g| g.own.p_value.map(|p| format!("{p:.4}")));
+    let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
+    let interval = format!("{} % interval", 100.0 * level);
+    let of_own = any(&|g| random(&g.own).is_some());
+    let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
+    let standard = |g: &GroupOutcome| g.standard.map(|s| signed(s.loss));
+    let change = |g: &GroupOutcome| match g.change() {
+        Some(change) => (plus(change), change_style(change)),
+        None => (dash(), PLAIN),
+    };
+    let remark = move |g: &GroupOutcome| match g.group.outside {
+        true => ("(outside the maximum)".to_owned(), FAINT),
+        false => (if worst(g) { "<- worst" } else { "" }.to_owned(), BAD),
+    };
+    let share = |g: &GroupOutcome| Some(format!("{:.1} %", 100.0 * g.group.observed?));
+    let found = [
+        Some(column("group", move |g| (g.group.name.clone(), style(g)))),
+        Some(numbers("rows", |g| Some(g.group.rows.to_string()))),
+        any(&|g| g.group.observed.is_some()).then(|| numbers("observed", share)),
+        any(&|g| g.group.effective_rows.is_some())
+            .then(|| numbers("effective", |g| Some(format!("{:.1}", g.group.effective_rows?)))),
+        Some(numbers("R-Error", |g| Some(format!("{:.4}", g.own.relative_error)))),
+        (tested && !of_loss).then(|| p("p of R-Error")),
+        Some(column("R-Loss", move |g| (signed(g.own.loss), style(g)))),
+        any(&|g| g.own.loss_interval().is_some()).then(|| {
+            numbers(interval, |g| {
+                let (low, high) = g.own.loss_interval()?;
+                Some(format!("{} to {}", signed(low), signed(high)))
+            })
+        }),
+        (tested && of_loss).then(|| p("p of R-Loss")),
+        of_own.then(|| numbers("random group", |g| random(&g.own))),
+        of_own.then(|| numbers("excess", |g| g.own.excess_loss.map(signed))),
+        (!of_own && has_allowance(outcome))
+            .then(|| numbers("chance", |g| g.group.allowance.map(signed))),
+        Some(numbers("baseline", |g| Some(baseline(g)))),
+        compared.then(|| numbers("standard R-Loss", standard)),
+        (compared && of_standard)
+            .then(|| numbers("random group", |g| g.standard.as_ref().and_then(random))),
+        compared.then(|| column("change", change)),
+        Some(column("", remark)),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn has_allowance(outcome: &Outcome) -> bool {
+    outcome.groups.iter().any(|g| g.group.allowance.is_some())
+}
+
+fn group_table(outcome: &Outcome) -> String {
     let tied = tied(outcome);
+    let columns = columns(outcome, tied);
+    let header: Vec<&str> = columns.iter().map(|column| column.header.as_str()).collect();
+    let mut table = Table::new(1, &header);
     let mut family = None;
     for group in &outcome.groups {
-        let own = &group.own;
         if group.group.family != family {
             family.clone_from(&group.group.family);
             let heading = (family.clone().unwrap_or_default(), STRONG);
             let blank = (1..header.len()).map(|_| (String::new(), PLAIN));
             table.styled_row(std::iter::once(heading).chain(blank));
         }
-        let worst = is_worst(group, outcome) && outcome.groups.len() > 1 && !tied;
-        let style = if worst { BAD } else { PLAIN };
-        let mut row = vec![
-            (group.group.name.clone(), style),
-            (group.group.rows.to_string(), PLAIN),
-            (format!("{:.4}", own.relative_error), PLAIN),
-            (signed(own.loss), style),
-        ];
-        let p = (own.p_value.map_or_else(dash, |p| format!("{p:.4}")), PLAIN);
-        if tested && !of_loss {
-            row.insert(3, p.clone());
-        }
-        if weighted {
-            let effective = group.group.effective_rows;
-            row.insert(2, (effective.map_or_else(dash, |rows| format!("{rows:.1}")), PLAIN));
-        }
-        if gaps {
-            let observed = group.group.observed;
-            let share = observed.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
-            row.insert(2, (share, PLAIN));
-        }
-        row.extend(intervals.then(|| match own.loss_interval() {
-            Some((low, high)) => (format!("{} to {}", signed(low), signed(high)), PLAIN),
-            None => (dash(), PLAIN),
-        }));
-        row.extend((tested && of_loss).then_some(p));
-        let chance = group.group.allowance.map_or_else(dash, signed);
-        row.extend(allowed.then_some((chance, PLAIN)));
-        row.push((baseline(group), PLAIN));
-        if compared {
-            row.push((group.standard.map_or_else(dash, |s| signed(s.loss)), PLAIN));
-            row.push(match group.change() {
-                Some(change) => (plus(change), change_style(change)),
-                None => (dash(), PLAIN),
-            });
-        }
-        let remark = if worst { "<- worst" } else { "" };
-        row.push(match outside(group) {
-            true => ("(outside the maximum)".to_owned(), FAINT),
-            false => (remark.to_owned(), BAD),
-        });
-        table.styled_row(row);
+        table.styled_row(columns.iter().map(|column| (column.cell)(group)));
     }
     let mut text = table.render();
     if tied {
         let (count, all) = (worst_count(outcome), outcome.groups.len());
         let who =
             if count == all { "All groups".to_owned() } else { format!("{count} of {all} groups") };
-        let what = if allowed { "R-Loss beyond chance" } else { "R-Loss" };
+        let what = if has_allowance(outcome) { "R-Loss beyond chance" } else { "R-Loss" };
         text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
+    }
+    if header.contains(&"random group") {
+        text +=
+            "random group: what nine of ten random groups of that size show, whoever is in them";
+        text +=
+            if header.contains(&"excess") { "; excess: R-Loss less their mean.\n" } else { ".\n" };
     }
     text
 }
@@ -222,7 +244,7 @@ fn dash() -> String {
     "-".to_owned()
 }
 
-fn change_style(change: f64) -> anstyle::Style {
+fn change_style(change: f64) -> Style {
     match change {
         c if c > NOTICEABLE => BAD,
         c if c < -NOTICEABLE => GOOD,

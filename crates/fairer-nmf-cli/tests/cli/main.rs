@@ -23,3 +23,4 @@ mod reproduce;
 mod support;
 mod tables;
 mod unknown;
+mod verdict;

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _core, _data, _dictionary, _disk
+from fairer_nmf import _baseline, _core, _data, _dictionary, _disk, _page
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._frame import GroupTable
 from fairer_nmf._messages import in_names_of
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairer_nmf._types import Baseline
+
+
+#: What :attr:`Audit.chance` has, by the names of the JSON.
+_CHANCE = [
+    "chance_mean", "chance_low", "chance_high", "excess_loss",
+    "difference", "difference_low", "difference_high", "adjusted_p",
+]  # fmt: skip
 
 
 class _Gone:
@@ -51,6 +58,8 @@ class Audit(GroupTable, Pages):
         `relative_error_high`.
     verdict : dict
         What is said first, as in the report: `code`, `sentence` and more.
+    chance : pandas.DataFrame
+        What random groups of every group's size lose, and how the groups differ beyond that.
     worst : float
         The largest loss of the groups with more rows than topics.
     worst_group : label, or tuple of labels
@@ -76,6 +85,7 @@ class Audit(GroupTable, Pages):
         self.representation = representation
         self._subject = subject
         self._verdict: dict[str, Any] | None = None
+        self._chance: pd.DataFrame | None = None
         self._allow_small_groups = False
 
     @property
@@ -114,9 +124,25 @@ class Audit(GroupTable, Pages):
                 folds=0,
                 compare=settings["method"] != "",
                 level=settings["level"],
+                matters=settings["matters"],
             )
             self._verdict = bare.verdict
+            first = bare.to_frame().groupby("group", sort=False).first()
+            self._chance = first.reindex(columns=_CHANCE).set_axis(self.by_group.index)
         return self._verdict
+
+    @property
+    def chance(self) -> pd.DataFrame | None:
+        """What the verdict is made of, a row per group; found with it, none without the data.
+
+        `chance_mean`, `chance_low`, `chance_high`: what random groups of the size lose (mean, and the
+        range of nine of ten); `excess_loss`: the loss less that mean; `difference` with `difference_low`
+        and `difference_high`: the loss less that of the other groups, with limits that hold for all
+        groups together; `adjusted_p` of that. Of a model that evens the groups out all of it is about
+        standard NMF.
+        """
+        _ = self.verdict
+        return self._chance
 
     @property
     def overall_error(self) -> float:
@@ -132,6 +158,7 @@ class Audit(GroupTable, Pages):
         """
         bare = copy.copy(self)
         bare._verdict = self.verdict
+        bare._chance = self._chance
         bare.representation = self.representation[:0]
         bare._subject = cast(Any, _Gone())
         return bare
@@ -170,18 +197,27 @@ class Audit(GroupTable, Pages):
     def _spread(self) -> float:
         return float(self.by_group["loss"].max() - self.by_group["loss"].min())
 
+    @property
+    def _said(self) -> list[str]:
+        """The verdict's sentence, and what a reader has to know besides."""
+        return [self.verdict["sentence"], *self.verdict.get("notes", [])]
+
     def __repr__(self) -> str:
+        said = "\n".join(self._said)
         return (
-            f"{self.verdict['sentence']}\n"
+            f"{said}\n"
             f"<Audit of {len(self.by_group)} groups: worst loss {self.worst:.4f} "
             f"({self.worst_group}), difference {self._spread:.4f}>"
         )
 
     def _repr_html_(self) -> str:
-        sentence, worst = html.escape(self.verdict["sentence"]), html.escape(str(self.worst_group))
-        table: str = self.by_group.to_html(float_format="{:.4f}".format)
+        said, worst = _page.first(self._said), html.escape(str(self.worst_group))
+        chance = self.chance
+        columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
+        shown = self.by_group if chance is None else self.by_group.join(chance[columns])
+        table: str = shown.to_html(float_format="{:.4f}".format, na_rep="–")
         return (
-            f"<p><b>{sentence}</b></p><p>Worst loss {self.worst:.4f} ({worst}), "
+            f"{said}<p>Worst loss {self.worst:.4f} ({worst}), "
             f"difference {self._spread:.4f}</p>{table}"
         )
 
@@ -202,6 +238,7 @@ def audit(
     normalize: Normalize | Literal["auto"] = "auto",
     draws: int = 0,
     level: float = 0.95,
+    matters: float = 0.05,
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -252,6 +289,9 @@ def audit(
         :meth:`Audit.report`: the baseline, too, was fitted to these rows (docs/calibration.md).
     level : float, default=0.95
         Level of the intervals and of the verdict.
+    matters : float, default=0.05
+        The difference between a group's loss and the others' that would matter: the verdict rules it
+        out, or says that the rows are too few to.
     max_groups : int, default=100
         The most groups that are taken, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
@@ -320,6 +360,7 @@ def audit(
         "folds": 0,
         "compare": False,
         "level": _data.number("level", level),
+        "matters": _data.number("matters", matters),
         "min_group_size": 0,
         "refit": 0,
         "fitted_by": "",

@@ -60,6 +60,7 @@ class ReportSettings(TypedDict):
     folds: int
     compare: bool
     level: float
+    matters: float
     min_group_size: int
     refit: int
     fitted_by: str

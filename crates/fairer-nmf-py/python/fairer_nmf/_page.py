@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def first(said: list[str]) -> str:
+    """What is said first as HTML: the verdict's sentence, and the rest below it."""
+    sentence, *notes = (html.escape(line) for line in said)
+    return f"<p><b>{sentence}</b></p>" + "".join(f"<p>{note}</p>" for note in notes)
+
+
 class Subject(NamedTuple):
     """What was audited; the data are the caller's, not a copy."""
 
@@ -144,19 +150,21 @@ class Report:
 
     def __repr__(self) -> str:
         content = self.to_dict()
+        said = "\n".join([content["verdict"]["sentence"], *content["verdict"].get("notes", [])])
         return (
-            f"{content['verdict']['sentence']}\n"
+            f"{said}\n"
             f"<Report of {content['data']['groups']} groups: {content['title']}>"
         )
 
     def _repr_html_(self) -> str:
-        sentence = html.escape(self.verdict["sentence"])
-        columns = ["rows", "relative_error", "loss", "chance_mean", "excess_loss", "difference"]
+        verdict = self.verdict
+        columns = ["rows", "relative_error", "loss", "chance_mean", "chance_low", "chance_high"]
+        columns += ["excess_loss", "difference", "adjusted_p"]
         frame = self.to_frame()
         table: str = frame[[c for c in columns if c in frame]].to_html(
             float_format="{:.4f}".format, na_rep="–"
         )
-        return f"<p><b>{sentence}</b></p>{table}"
+        return first([verdict["sentence"], *verdict.get("notes", [])]) + table
 
 
 class Pages:
@@ -175,6 +183,7 @@ class Pages:
         folds: int = 5,
         compare: bool = True,
         level: float = 0.95,
+        matters: float = 0.05,
         min_group_size: int = 0,
         chance_draws: int = 40,
         chance_time: float = 60.0,
@@ -203,7 +212,10 @@ class Pages:
             who would be better and worse off under Fairer-NMF, the trade-off between total error
             and worst loss, topics matched with those of standard NMF.
         level : float, default=0.95
-            Level of the intervals.
+            Level of the intervals and of the verdict.
+        matters : float, default=0.05
+            The difference between a group's loss and the others' that would matter: the verdict
+            rules it out, or says that the rows are too few to.
         min_group_size : int, default=0
             Groups with fewer rows appear nowhere in the report, and no totals with them.
         chance_draws : int, default=40
@@ -260,6 +272,7 @@ class Pages:
             "folds": _data.count("folds", folds, least=0),
             "compare": bool(compare),
             "level": _data.number("level", level),
+            "matters": _data.number("matters", matters),
             "min_group_size": _data.count("min_group_size", min_group_size, least=0),
             "chance_draws": _data.count("chance_draws", chance_draws, least=0),
             "chance_time": _data.number("chance_time", chance_time),

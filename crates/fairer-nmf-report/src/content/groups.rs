@@ -120,7 +120,7 @@ pub struct GroupResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_out_loss: Option<f64>,
     /// Share of random groups of this size that fare at least as badly, by what
-    /// [`Permutation::tested`](super::Permutation::tested) says.
+    /// [`Permutation::tested`](super::Permutation::tested) says, adjusted over the groups (Holm).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
     /// Mean loss of random groups of this size.

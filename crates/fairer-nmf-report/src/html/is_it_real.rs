@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
+use super::parts::{Cell, Row, Table, figure, figures, join, words};
 use crate::content::{
     BootstrapMode, GroupOutcome, GroupResult, IsItReal, ModelDraws, Report, Tested,
 };
@@ -66,7 +66,7 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     text.push('.');
     let draws = real.draws.iter().find(|d| &d.model == name_of_model);
     if let (Some(p), Some(test)) = (result.p_value, draws.and_then(|d| d.permutation)) {
-        let _ = write!(text, " {}", in_words(p, test.draws, test.tested));
+        let _ = write!(text, " {}", in_words(p, test.tested));
     }
     if let Some(held_out) = result.held_out_loss {
         let _ = write!(
@@ -78,33 +78,21 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     Some(text)
 }
 
-fn in_words(p: f64, draws: usize, tested: Tested) -> String {
-    let p_shown = p_value(p);
+fn in_words(p: f64, tested: Tested) -> String {
     let what = match tested {
-        Tested::RelativeError => "an error",
-        Tested::Loss => "a loss",
+        Tested::RelativeError => "error",
+        Tested::Loss => "loss",
     };
     if !p.is_finite() {
         return String::new();
     }
-    // p counts the observed grouping among the draws, so 1/(draws+1) is its least value.
-    if p <= 1.5 / (draws as f64 + 1.0) {
-        return format!(
-            "None of {} of that size had {what} as large (p\u{a0}=\u{a0}{p_shown}).",
-            counted(draws, "random group")
-        )
-        .replace("=\u{a0}<", "<");
-    }
-    let part = share(p);
-    // "under 1 %" and "over 99 %" say themselves that they are not exact.
-    let part = match part.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("About {part}"),
-        false => capital(&part),
-    };
+    // p_value says "< 0.001" itself.
     format!(
-        "{part} of random groups of that size have {what} at least as large (p\u{a0}=\u{a0}{p_shown})."
+        "That a random group of its size has an {what} as large has p\u{a0}=\u{a0}{}, adjusted over the groups.",
+        escape(&p_value(p))
     )
-    .replace("=\u{a0}<", "<")
+    .replace("=\u{a0}&lt;", "&lt;")
+    .replace("an loss", "a loss")
 }
 
 /// Where the numbers come from, said of each model apart where they come from different draws.
@@ -180,25 +168,12 @@ fn alike<'a, T: PartialEq>(
     found.iter().map(|(models, value)| (names(models), *value)).collect()
 }
 
-/// With many tests some are small by chance; says how many.
-fn multiplicity(report: &Report) -> Option<String> {
-    const LEVEL: f64 = 0.05;
-    let tests: Vec<f64> = results(report).filter_map(|(_, _, r)| r.p_value).collect();
-    if tests.len() < 3 {
-        return None;
-    }
-    let small = tests.iter().filter(|&&p| p < LEVEL).count();
-    let expected = LEVEL * tests.len() as f64;
-    let chance = match expected {
-        e if e < 0.5 => "most likely none".to_owned(),
-        e if e < 1.5 => "about one".to_owned(),
-        e => format!("about {e:.0}"),
-    };
-    Some(format!(
-        "Of {}, {} gave p\u{a0}&lt;\u{a0}0.05; by chance alone {chance} would. The p-values are not corrected for their number.",
-        counted(tests.len(), "test"),
-        if small == 0 { "none".to_owned() } else { small.to_string() }
-    ))
+/// That p-values are adjusted, where there are several.
+fn multiplicity(report: &Report) -> Option<&'static str> {
+    let tested = |group: &&GroupOutcome| group.results.iter().any(|r| r.p_value.is_some());
+    (report.who_pays.groups.iter().filter(tested).count() > 1).then_some(
+        "The p-values are adjusted over the groups of a model (Holm): where labels mean nothing, some group shows p\u{a0}&lt;\u{a0}0.05 in at most one of twenty data sets.",
+    )
 }
 
 fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {

@@ -6,6 +6,10 @@
 //!
 //!   loss = (‖X_m − W_mH‖ − E_m)/‖X_m‖     under the shared H, which knows no labels.
 //!
+//! E_m is of the kind of the groups' own baselines: the best of a run from H and a random one for `best` and
+//! `adjusted`, the paper's mean, zero, or on rows held out. Baselines that were given have no procedure;
+//! there it is the best.
+//!
 //! Its mean over a fixed number of draws is *chance*; *excess loss* = loss − chance, with mean zero
 //! for a group like all others whatever its size. The range holds nine of ten random groups.
 //!
@@ -16,11 +20,13 @@
 //! large (Besag and Clifford 1991), decided in their order. It asks whether a group is like a random
 //! one; that it pays more than the others is the question of [`super::difference`].
 
+mod draws;
+
 use super::steps::Steps;
-use super::unseen::Fitter;
 use super::{AuditPart, evaluate};
-use crate::random::{Purpose, Stream};
-use crate::{Element, Error, GroupedData, Observer, Result};
+use crate::random::Purpose;
+use crate::{Baseline, Element, Error, GroupedData, Observer, Result};
+use draws::{Draws, Own};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -61,6 +67,10 @@ pub struct RandomGroups {
     pub draws_asked: usize,
     /// Groups, in their order.
     pub groups: Vec<GroupChance>,
+    /// The groups' losses against the best baseline, where theirs is of another kind: what the test of
+    /// differences is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_losses: Option<Vec<f64>>,
 }
 
 /// What the draws may cost.
@@ -79,17 +89,24 @@ impl Default for DrawBudget {
     }
 }
 
+/// The baselines of the groups, and their kind where that is known.
+#[derive(Clone, Copy)]
+pub(super) struct Baselines<'a> {
+    pub errors: &'a [f64],
+    pub kind: Option<&'a Baseline>,
+}
+
 /// Chance for every group of a shared dictionary; none where the time ended before there were
 /// enough draws. `row_errors` are the rows' squared errors under it, in the order of the data.
 pub(super) fn random_groups<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
-    budget: DrawBudget,
-    seed: u64,
+    baselines: Baselines<'_>,
+    (budget, seed): (DrawBudget, u64),
     steps: &Steps<'_>,
 ) -> Result<Option<RandomGroups>> {
-    let draws = Draws { data, components, row_errors, seed, steps };
+    let draws = Draws { data, components, row_errors, own: Own::of(baselines), seed, steps };
     let groups = data.groups();
     let draw = |b: usize| {
         // Draws that a p-value asks for on top are not counted: nobody knows them beforehand.
@@ -151,7 +168,11 @@ pub(super) fn random_groups<T: Element>(
         }
     };
     let groups = tails.into_iter().enumerate().map(one).collect();
-    Ok(Some(RandomGroups { draws: made, draws_asked: budget.draws, groups }))
+    let best_losses = match draws.own {
+        Own::Best => None,
+        _ => Some(Draws { own: Own::Best, ..draws }.losses(0)?),
+    };
+    Ok(Some(RandomGroups { draws: made, draws_asked: budget.draws, groups, best_losses }))
 }
 
 /// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
@@ -210,7 +231,7 @@ pub(crate) fn chance_within<T: Element>(
     let found = evaluate(data, components, None, &vec![0.0; data.groups().len()])?;
     let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
     let row_errors = &found.row_squared_errors;
-    let all = Draws { data, components, row_errors, seed, steps: &steps };
+    let all = Draws { data, components, row_errors, own: Own::Best, seed, steps: &steps };
     let most = ROWS.max(ROWS_PER_TOPIC * components.nrows());
     let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
     let draw = |b: usize| match in_time() {
@@ -234,49 +255,6 @@ pub(crate) fn chance_within<T: Element>(
         Ok(Chance { mean: mean.max(0.0), indistinct })
     };
     (0..data.groups().len()).map(one).collect()
-}
-
-/// The draws of one dictionary.
-struct Draws<'a, 'd, T> {
-    data: &'a GroupedData<'d, T>,
-    components: ArrayView2<'a, f64>,
-    row_errors: &'a [f64],
-    seed: u64,
-    steps: &'a Steps<'a>,
-}
-
-impl<T: Element> Draws<'_, '_, T> {
-    /// The losses of draw b; draw 0 has the groups as they are.
-    fn losses(&self, b: usize) -> Result<Vec<f64>> {
-        self.losses_up_to(b, usize::MAX)
-    }
-
-    /// The same from the first `most` rows of larger groups, whose loss falls with 1/m.
-    fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
-        let sets: Vec<Vec<usize>> = match b {
-            0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
-            b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
-        };
-        let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
-        let one = |(l, rows): (usize, &Vec<usize>)| {
-            let part = &rows[..rows.len().min(most)];
-            let share = part.len() as f64 / rows.len() as f64;
-            Ok(share * self.loss(part, purpose(l))?)
-        };
-        sets.par_iter().enumerate().map(one).collect()
-    }
-
-    fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {
-        let norm: f64 = rows.iter().map(|&row| self.data.row_squared_norm(row)).sum();
-        if norm <= 0.0 {
-            return Ok(0.0);
-        }
-        let (rank, seed, steps) = (self.components.nrows(), self.seed, self.steps);
-        let fitter = Fitter { data: self.data, rank, seed, steps };
-        let own = fitter.errors(rows, &fitter.best(rows, self.components, purpose)?)?;
-        let shared: f64 = rows.iter().map(|&row| self.row_errors[row]).sum();
-        Ok((shared / norm).sqrt() - (own.iter().sum::<f64>() / norm).sqrt())
-    }
 }
 
 /// Makes draws until there are `wanted` beside the observed one, a few at a time while `go_on`.

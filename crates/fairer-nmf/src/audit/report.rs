@@ -10,7 +10,7 @@ use super::{
 };
 use crate::bound::BoundReport;
 use crate::criterion::Allowance;
-use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
+use crate::{Baseline, Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,10 @@ pub struct AuditOptions {
     /// that criterion, and groups outside the maximum are not the worst ones.
     #[serde(default)]
     pub allowances: Vec<Allowance>,
+    /// How the baselines were made, so that random groups get theirs alike; none for the best of several
+    /// runs.
+    #[serde(default)]
+    pub baseline: Option<Baseline>,
     /// What random groups may cost; no draws leave them out.
     #[serde(default)]
     pub chance: DrawBudget,
@@ -84,6 +88,7 @@ impl Default for AuditOptions {
             differences: true,
             matters: matters(),
             allowances: Vec::new(),
+            baseline: None,
             chance: DrawBudget::default(),
             trade_off: Some(TradeOffOptions::default()),
             strongest: 10,
@@ -310,7 +315,8 @@ pub fn audit_pair<T: Element>(
     // The groups as they are come on top of the random ones.
     let draws = some(o.chance.draws).filter(|_| several).map(|draws| draws + 1);
     let chance = parts.run(AuditPart::RandomGroups, draws, |steps| {
-        chance::random_groups(data, components, errors, o.chance, o.seed, steps)
+        let baselines = chance::Baselines { errors: baselines, kind: o.baseline.as_ref() };
+        chance::random_groups(data, components, errors, baselines, (o.chance, o.seed), steps)
     })?;
     let chance = chance.flatten();
     let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
@@ -362,6 +368,7 @@ pub fn audit_pair<T: Element>(
         groups: &groups,
         differences: differences.as_ref(),
         chance: chance.as_ref(),
+        baseline: o.baseline.as_ref(),
         total_error,
         asked: fits.is_some() || (o.differences && !several),
     });

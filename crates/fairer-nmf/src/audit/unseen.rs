@@ -5,9 +5,9 @@
 //!
 //! - `inside`: under the shared dictionary, which has seen the row;
 //! - `shared`: under the shared dictionary, as it is on rows it has not seen:
-//!   inside + (1 − 1/K)·(e₋ − e₊), where e₋ belongs to a dictionary that goes on from the shared one
-//!   without the row's fold, e₊ to one that goes on from it with all rows (so that what going on
-//!   alone changes cancels), and 1 − 1/K takes back what the missing K-th part costs;
+//!   inside + e₋ − ē, where e₋ belongs to the dictionary that goes on from the shared one without the
+//!   row's fold, ē is the mean over those without each of the K folds (Burman 1989): all of them lack a
+//!   K-th part of the rows, so that what that costs cancels, and all but one have seen the row;
 //! - `own`: under the dictionary of the row's group alone, which has seen the row;
 //! - `crossed`: under the dictionary of its group without the row's fold.
 //!
@@ -115,16 +115,20 @@ fn shared<T: Element>(
         (0..SHARED_FOLDS.min(all.len())).try_for_each(|_| fitter.steps.step(|| Ok(())))?;
         return Ok(found);
     }
-    let held = |k: usize, fold: &[usize], rest: &[usize]| {
-        let h = fitter.from(rest, components, key(1 + k as u64))?;
-        fitter.errors(fold, &h)
+    let folds = fitter.folds(all.len(), SHARED_FOLDS, key(u64::MAX));
+    let without = |(k, fold): (usize, &Vec<usize>)| {
+        let rest = fitter.rest(&all, fold);
+        fitter
+            .steps
+            .step(|| fitter.errors(&all, &fitter.from(&rest, components, key(1 + k as u64))?))
     };
-    let mut without = vec![0.0; all.len()];
-    fitter.cross(&all, SHARED_FOLDS, key(u64::MAX), held, &mut without)?;
-    let part = 1.0 - 1.0 / SHARED_FOLDS as f64;
-    for (i, &row) in all.iter().enumerate() {
-        // A difference of squared errors can undercut zero by chance; an error cannot.
-        found[row] = (inside[i] + part * (without[i] - with_all[i])).max(0.0);
+    let errors: Vec<Vec<f64>> = folds.par_iter().enumerate().map(without).collect::<Result<_>>()?;
+    for (fold, own) in folds.iter().zip(&errors) {
+        for &i in fold {
+            let mean = errors.iter().map(|of| of[i]).sum::<f64>() / folds.len() as f64;
+            // A difference of squared errors can undercut zero by chance; an error cannot.
+            found[all[i]] = (inside[i] + own[i] - mean).max(0.0);
+        }
     }
     Ok(found)
 }
@@ -204,9 +208,23 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         Ok(errors_by_group(&data, h.view(), None)?.0.remove(0))
     }
 
-    /// Splits rows into folds at random and puts what `held(fold number, fold, rest)` finds for a
-    /// fold's rows into `found`, in the order of `rows`. A single row stays unseen: its error is
-    /// what a dictionary of nothing leaves.
+    /// The places of rows in folds at random.
+    fn folds(&self, rows: usize, folds: usize, purpose: Purpose) -> Vec<Vec<usize>> {
+        let folds = folds.min(rows);
+        let mut order: Vec<usize> = (0..rows).collect();
+        Stream::new(self.seed, purpose, 0).shuffle(&mut order);
+        (0..folds).map(|k| order[k..].iter().step_by(folds).copied().collect()).collect()
+    }
+
+    /// The rows that are not in a fold, in their order.
+    fn rest(&self, rows: &[usize], fold: &[usize]) -> Vec<usize> {
+        let mut inside = vec![true; rows.len()];
+        fold.iter().for_each(|&i| inside[i] = false);
+        rows.iter().zip(inside).filter_map(|(&row, inside)| inside.then_some(row)).collect()
+    }
+
+    /// Puts what `held(fold number, fold, rest)` finds for a fold's rows into `found`, in the order of
+    /// `rows`. A single row stays unseen: its error is what a dictionary of nothing leaves.
     fn cross(
         &self,
         rows: &[usize],
@@ -215,28 +233,20 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         held: impl Fn(usize, &[usize], &[usize]) -> Result<Vec<f64>> + Sync,
         found: &mut [f64],
     ) -> Result<()> {
-        let folds = folds.min(rows.len());
-        if folds < 2 {
+        if folds.min(rows.len()) < 2 {
             let norm = |&row: &usize| self.data.row_squared_norm(row);
             found.iter_mut().zip(rows).for_each(|(f, row)| *f = norm(row));
             return Ok(());
         }
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        Stream::new(self.seed, purpose, 0).shuffle(&mut order);
-        let errors: Vec<Vec<f64>> = (0..folds)
-            .into_par_iter()
-            .map(|k| {
-                let of = |i: &usize| rows[order[*i]];
-                let fold: Vec<usize> = (k..rows.len()).step_by(folds).map(|i| of(&i)).collect();
-                let rest: Vec<usize> =
-                    (0..rows.len()).filter(|i| i % folds != k).map(|i| of(&i)).collect();
-                self.steps.step(|| held(k, &fold, &rest))
-            })
-            .collect::<Result<_>>()?;
-        for (k, errors) in errors.into_iter().enumerate() {
-            for (i, e) in (k..rows.len()).step_by(folds).zip(errors) {
-                found[order[i]] = e;
-            }
+        let folds = self.folds(rows.len(), folds, purpose);
+        let one = |(k, places): (usize, &Vec<usize>)| {
+            let fold: Vec<usize> = places.iter().map(|&i| rows[i]).collect();
+            let rest = self.rest(rows, places);
+            self.steps.step(|| held(k, &fold, &rest))
+        };
+        let errors: Vec<Vec<f64>> = folds.par_iter().enumerate().map(one).collect::<Result<_>>()?;
+        for (places, errors) in folds.iter().zip(errors) {
+            places.iter().zip(errors).for_each(|(&i, e)| found[i] = e);
         }
         Ok(())
     }

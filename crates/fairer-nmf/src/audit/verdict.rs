@@ -10,6 +10,8 @@
 use super::chance::RandomGroups;
 use super::difference::{Differences, GroupDifference};
 use super::report::GroupAudit;
+use crate::Baseline;
+use crate::baseline::Summary;
 use serde::{Deserialize, Serialize};
 
 /// The answers.
@@ -81,6 +83,8 @@ pub(super) struct Findings<'a> {
     pub groups: &'a [GroupAudit],
     pub differences: Option<&'a Differences>,
     pub chance: Option<&'a RandomGroups>,
+    /// How the baselines were made, where that is known.
+    pub baseline: Option<&'a Baseline>,
     pub total_error: f64,
     /// Why there are no differences where they were asked for.
     pub asked: bool,
@@ -114,10 +118,15 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         .into_iter()
         .find(|code| answers.contains(code))
         .unwrap_or(VerdictCode::NotTested);
-    // Of the groups with that answer, the one about which there is most to say.
+    // Of the groups with that answer, the one about which there is most to say. Holm's first step is
+    // Bonferroni's: the largest lower limit lies above zero wherever some group has evidence.
     let weight = |l: usize| {
         let d = &differences.groups[l].difference;
-        if code == VerdictCode::TooFewRows { d.high } else { d.estimate }
+        match code {
+            VerdictCode::Evidence => d.low,
+            VerdictCode::TooFewRows => d.high,
+            VerdictCode::NoEvidence | VerdictCode::NotTested => d.estimate,
+        }
     };
     let of_code = (0..answers.len()).filter(|&l| answers[l] == code);
     let l = of_code.max_by(|&a, &b| weight(a).total_cmp(&weight(b))).unwrap_or(0);
@@ -227,16 +236,31 @@ fn cost(found: &Findings<'_>, differences: &Differences) -> String {
 
 /// Where the baselines in use differ from those of the test by more than what is compared.
 fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> {
+    if found.baseline == Some(&Baseline::Zero) {
+        let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond a dictionary of their own.";
+        return Some(sentence.to_owned());
+    }
     let chance = found.chance?;
-    let off = |l: usize| (found.groups[l].loss - chance.groups[l].loss).abs();
+    let best = |l: usize| chance.best_losses.as_ref().map_or(chance.groups[l].loss, |best| best[l]);
+    let off = |l: usize| (found.groups[l].loss - best(l)).abs();
     let l = (0..found.groups.len()).max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
     let d = &differences.groups[l].difference;
-    (off(l) > d.estimate.abs().max(0.5 * (d.high - d.low))).then(|| {
-        format!(
-            "The baseline of “{}” varies by {} points from one estimate to the next, more than the groups differ: the lowest error of more runs (baseline \"best\") settles it.",
-            found.groups[l].name,
-            points(off(l))
-        )
+    if off(l) <= d.estimate.abs().max(0.5 * (d.high - d.low)) {
+        return None;
+    }
+    let (name, off) = (&found.groups[l].name, points(off(l)));
+    let estimated = |b: &Baseline| match b {
+        Baseline::Estimate(estimate) => estimate.summary == Summary::Lowest,
+        Baseline::Adjusted { .. } => true,
+        _ => false,
+    };
+    Some(match found.baseline.is_none_or(estimated) {
+        true => format!(
+            "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
+        ),
+        false => format!(
+            "The baseline of “{name}” lies {off} points from the lowest error of a dictionary of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+        ),
     })
 }
 

@@ -1,0 +1,110 @@
+//! The losses of one draw of random groups.
+
+use super::super::steps::Steps;
+use super::super::unseen::Fitter;
+use super::Baselines;
+use crate::baseline::Summary;
+use crate::fit::estimate_baselines;
+use crate::random::{Purpose, Stream};
+use crate::{Baseline, Element, GroupedData, Result};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+
+/// Where a random group's baseline comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Own<'a> {
+    /// The better of a run from the shared dictionary and a random one.
+    Best,
+    /// It is zero.
+    Zero,
+    /// As those of the groups, which are `errors`.
+    Like { kind: &'a Baseline, errors: &'a [f64] },
+}
+
+impl<'a> Own<'a> {
+    pub(super) fn of(baselines: Baselines<'a>) -> Self {
+        match baselines.kind {
+            None | Some(Baseline::Adjusted { .. } | Baseline::Given { .. }) => Self::Best,
+            Some(Baseline::Estimate(estimate)) if estimate.summary == Summary::Lowest => Self::Best,
+            Some(Baseline::Zero) => Self::Zero,
+            Some(kind) => Self::Like { kind, errors: baselines.errors },
+        }
+    }
+}
+
+/// The draws of one dictionary.
+#[derive(Clone, Copy)]
+pub(super) struct Draws<'a, 'd, T> {
+    pub data: &'a GroupedData<'d, T>,
+    pub components: ArrayView2<'a, f64>,
+    pub row_errors: &'a [f64],
+    pub own: Own<'a>,
+    pub seed: u64,
+    pub steps: &'a Steps<'a>,
+}
+
+impl<T: Element> Draws<'_, '_, T> {
+    /// The losses of draw b; draw 0 has the groups as they are.
+    pub(super) fn losses(&self, b: usize) -> Result<Vec<f64>> {
+        self.losses_up_to(b, usize::MAX)
+    }
+
+    /// The same from the first `most` rows of larger groups, whose loss falls with 1/m.
+    pub(super) fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
+        let sets: Vec<Vec<usize>> = match b {
+            0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
+            b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
+        };
+        let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
+        let one = |(l, rows): (usize, &Vec<usize>)| {
+            if let (0, Own::Like { errors, .. }) = (b, self.own) {
+                return Ok(self.shared(rows) - errors[l] / self.data.groups()[l].norm());
+            }
+            let part = &rows[..rows.len().min(most)];
+            let share = part.len() as f64 / rows.len() as f64;
+            Ok(share * self.loss(part, purpose(l))?)
+        };
+        sets.par_iter().enumerate().map(one).collect()
+    }
+
+    /// The loss of a set of rows with a baseline of its own; nothing for rows of zeros.
+    pub(super) fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {
+        let norm = self.squared_norm(rows);
+        if norm <= 0.0 {
+            return Ok(0.0);
+        }
+        Ok(self.shared(rows) - self.baseline(rows, norm, purpose)?)
+    }
+
+    fn squared_norm(&self, rows: &[usize]) -> f64 {
+        rows.iter().map(|&row| self.data.row_squared_norm(row)).sum()
+    }
+
+    /// The relative error of rows under the shared dictionary.
+    fn shared(&self, rows: &[usize]) -> f64 {
+        let shared: f64 = rows.iter().map(|&row| self.row_errors[row]).sum();
+        (shared / self.squared_norm(rows)).sqrt()
+    }
+
+    /// What a dictionary of their own leaves of rows with this squared norm, relative to them.
+    fn baseline(&self, rows: &[usize], norm: f64, purpose: Purpose) -> Result<f64> {
+        let (rank, seed, steps) = (self.components.nrows(), self.seed, self.steps);
+        match self.own {
+            Own::Zero => Ok(0.0),
+            Own::Best => {
+                let fitter = Fitter { data: self.data, rank, seed, steps };
+                let own = fitter.errors(rows, &fitter.best(rows, self.components, purpose)?)?;
+                Ok((own.iter().sum::<f64>() / norm).sqrt())
+            }
+            Own::Like { kind, .. } => {
+                let mut rows = rows.to_vec();
+                rows.sort_unstable();
+                let alone = self.data.regrouped(vec![("rows".to_owned(), rows)])?;
+                let seed = Stream::new(seed, purpose, 0).next_u64();
+                let found = estimate_baselines(&alone, rank, kind, seed, &|_| steps.tell())?;
+                steps.go_on()?;
+                Ok(found.first().map_or(0.0, |baseline| baseline.error / norm.sqrt()))
+            }
+        }
+    }
+}
