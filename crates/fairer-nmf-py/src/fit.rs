@@ -10,13 +10,14 @@ use fairer_nmf::fit::{Checkpoint, Start, StartWeights, Ties};
 use fairer_nmf::rank::{self, RankOptions};
 use fairer_nmf::rows::FeatureScaling;
 use fairer_nmf::{
-    Baseline, Element, Init, Method, Observer, Parameters, Penalties, Stopping, Update,
-    baseline::Estimate, baseline::GroupBaseline,
+    Baseline, Element, Method, Observer, Parameters, Penalties, Stopping, UnknownName, Update,
+    baseline::GroupBaseline,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The parameters of a fit, as the package hands them over in a dict.
@@ -66,15 +67,7 @@ impl Settings {
         let defaults = Parameters::new(self.rank);
         Ok(Parameters {
             method: self.method()?,
-            init: match self.init.as_str() {
-                "auto" => Init::Auto,
-                "random" => Init::Random,
-                "nndsvd" => Init::Nndsvd,
-                "nndsvda" => Init::Nndsvda,
-                other => {
-                    return unknown("init", other, "'auto', 'random', 'nndsvd' or 'nndsvda'");
-                }
-            },
+            init: named("init", &self.init)?,
             start_weights: self.start_weights()?,
             n_init: self.n_init,
             baseline: baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?,
@@ -138,11 +131,7 @@ impl Settings {
             }
             return Ok(Method::WorstShare { share });
         }
-        let ties = match self.ties.as_str() {
-            "any" => Ties::Any,
-            "leximin" => Ties::Leximin,
-            other => return unknown("ties", other, "'any' or 'leximin'"),
-        };
+        let ties = named("ties", &self.ties)?;
         match method {
             Method::Am { gap, .. } => Ok(Method::Am { gap, fairness: self.fairness, ties }),
             _ if ties == Ties::Leximin => {
@@ -154,27 +143,18 @@ impl Settings {
     }
 
     fn discovery(&self) -> PyResult<Option<(Discover, usize)>> {
-        let how = match self.discover.as_deref() {
-            None => return Ok(None),
-            Some("topics") => Discover::Topics,
-            Some("errors") => Discover::Errors,
-            Some("held-out-errors") => Discover::HeldOutErrors,
-            Some(other) => {
-                return unknown("discover", other, "'topics', 'errors' or 'held-out-errors'");
-            }
-        };
-        Ok(Some((how, self.discover_groups)))
+        let how = self.discover.as_deref().map(|how| named("discover", how)).transpose()?;
+        Ok(how.map(|how| (how, self.discover_groups)))
     }
 
     fn start_weights(&self) -> PyResult<StartWeights> {
-        Ok(match (&self.given_weights, self.start_weights.as_str()) {
-            (Some(weights), _) => StartWeights::Given { weights: weights.clone() },
-            (None, "even") => StartWeights::Even,
-            (None, "bound") => StartWeights::Bound,
-            (None, other) => {
-                return unknown("start_weights", other, "'even', 'bound' or one weight per group");
-            }
-        })
+        match &self.given_weights {
+            Some(weights) => Ok(StartWeights::Given { weights: weights.clone() }),
+            None => self.start_weights.parse().or_else(|_| {
+                let expected = "'even', 'bound' or one weight per group";
+                unknown("start_weights", &self.start_weights, expected)
+            }),
+        }
     }
 
     fn time_limit(&self) -> PyResult<Option<Duration>> {
@@ -186,45 +166,40 @@ impl Settings {
     }
 }
 
+/// A choice of the library by its name.
+fn named<T: FromStr<Err = UnknownName>>(what: &str, name: &str) -> PyResult<T> {
+    name.parse().or_else(|wrong: UnknownName| unknown(what, name, &wrong.listed('\'', &[])))
+}
+
 /// A method by its name, with the update of standard NMF.
 pub fn method(name: &str, update: &str) -> PyResult<Method> {
-    Ok(match (name, update) {
-        ("am", "auto" | "nnls") => Method::am(),
-        ("mu", "auto" | "mu") => Method::mu(),
-        ("standard", "auto") => Method::standard(),
-        ("standard", "mu") => Method::Standard { update: Update::Mu },
-        ("standard", "hals") => Method::Standard { update: Update::Hals },
-        ("standard", "nnls") => Method::Standard { update: Update::Nnls },
-        ("am" | "mu", "mu" | "hals" | "nnls") => {
-            return unknown("update", update, "'auto' unless the method is 'standard'");
-        }
-        ("am" | "mu" | "standard", other) => {
-            return unknown("update", other, "'auto', 'mu', 'hals' or 'nnls'");
-        }
-        (other, _) => return unknown("method", other, "'am', 'mu' or 'standard'"),
-    })
+    let method: Method = named("method", name)?;
+    let given: Option<Update> = match update {
+        "auto" => None,
+        update => Some(update.parse().or_else(|wrong: UnknownName| {
+            unknown("update", update, &wrong.listed('\'', &["auto"]))
+        })?),
+    };
+    match (method, given) {
+        (method, None)
+        | (method @ Method::Am { .. }, Some(Update::Nnls))
+        | (method @ Method::Weighted { .. }, Some(Update::Mu)) => Ok(method),
+        (Method::Standard { .. }, Some(update)) => Ok(Method::Standard { update }),
+        _ => unknown("update", update, "'auto' unless the method is 'standard'"),
+    }
 }
 
 /// A kind of baseline by its name, or the errors that were given.
 pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
-    Ok(match (errors, name) {
-        (Some(errors), _) => Baseline::Given { errors },
-        (None, "paper") => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
-        (None, "best") => Baseline::Estimate(Estimate { runs, ..Estimate::best() }),
-        (None, "adjusted") => Baseline::Adjusted {
-            estimate: Estimate { runs, ..Estimate::best() },
-            draws: Baseline::CHANCE_DRAWS,
-        },
-        (None, "held-out") => Baseline::HeldOut { folds: Baseline::FOLDS, runs },
-        (None, "zero") => Baseline::Zero,
-        (None, other) => {
-            return unknown(
-                "baseline",
-                other,
-                "'adjusted', 'best', 'held-out', 'paper', 'zero' or one error per group",
-            );
-        }
-    })
+    if let Some(errors) = errors {
+        return Ok(Baseline::Given { errors });
+    }
+    let named: Baseline = name.parse().or_else(|wrong: UnknownName| {
+        let names = wrong.listed('\'', &[]).replace(" or ", ", ");
+        let expected = format!("{names} or one error per group");
+        unknown("baseline", name, &expected)
+    })?;
+    Ok(named.with_runs(runs))
 }
 
 /// Fits a model: the model and the representation of the data.

@@ -65,7 +65,8 @@ impl News {
                 Self::Iteration { restart, restarts, iteration, worst_loss }
             }
             Progress::Audit { done, total, .. } => Self::Audit { done, total },
-            Progress::Comparison { .. } => return None,
+            // A comparison begins, or what a later library may tell besides.
+            _ => return None,
         })
     }
 }

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Where the E_ℓ come from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
+#[non_exhaustive]
 pub enum Baseline {
     /// Standard NMF of every group alone.
     Estimate(Estimate),
@@ -55,6 +56,18 @@ impl Baseline {
     /// Folds of held-out baselines.
     pub const FOLDS: usize = 5;
 
+    /// By [`Estimate::best`].
+    #[must_use]
+    pub fn best() -> Self {
+        Self::Estimate(Estimate::best())
+    }
+
+    /// By [`Estimate::paper`].
+    #[must_use]
+    pub fn paper() -> Self {
+        Self::Estimate(Estimate::paper())
+    }
+
     /// The size-adjusted one: [`Estimate::best`], and 20 random groups of every size.
     #[must_use]
     pub fn adjusted() -> Self {
@@ -84,6 +97,7 @@ impl Baseline {
 /// How E_ℓ follows from the errors of several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Summary {
     /// Their mean, as in the paper.
     Mean,

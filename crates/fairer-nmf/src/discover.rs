@@ -24,6 +24,7 @@ use std::time::Instant;
 /// How groups are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Discover {
     /// By the topics of standard NMF.
     Topics,

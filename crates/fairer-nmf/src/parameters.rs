@@ -13,6 +13,7 @@ use std::time::Instant;
 /// The method of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "name")]
+#[non_exhaustive]
 pub enum Method {
     /// Fairer-NMF by alternating minimisation: exact rows, exact min-max dictionary (the
     /// paper's Algorithm 2).
@@ -59,6 +60,7 @@ pub enum Method {
 /// What is done among models with the lowest worst loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Ties {
     /// Nothing: any of them.
     #[default]
@@ -163,6 +165,7 @@ impl Method {
 /// The group weights that a run of the AM scheme begins with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "from")]
+#[non_exhaustive]
 pub enum StartWeights {
     /// None of its own: the search for the first weights starts from even ones.
     #[default]

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 /// What a fit tells its observer. Returning [`ControlFlow::Break`] stops the fit at the next
 /// iteration, with the status [`Status::Stopped`](crate::Status::Stopped).
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Progress<'a> {
     /// Baseline runs finished so far.
     Baselines {

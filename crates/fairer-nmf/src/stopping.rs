@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 /// What has to stand still for a run to have converged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Change {
     /// |Δ‖X_ℓ − W_ℓH‖| relative to itself, in every group: the paper's text.
     Error,

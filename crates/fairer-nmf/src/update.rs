@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 /// How a factor is updated when the other is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Update {
     /// One multiplicative step.
     Mu,

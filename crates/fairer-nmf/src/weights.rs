@@ -70,6 +70,7 @@ pub fn min_max_step(
 /// How group weights follow from losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "rule")]
+#[non_exhaustive]
 pub enum WeightRule {
     /// Weight 1 for every group: standard NMF.
     Uniform,

@@ -288,3 +288,22 @@ fn evidence_names_a_lower_limit_above_zero() {
     println!("evidence in {seen} of 12");
     assert!(seen >= 3, "{seen}");
 }
+
+/// A dictionary that is not standard NMF of the rows may have seen them in another way: that is said.
+#[test]
+fn a_dictionary_that_evens_out_and_comes_from_elsewhere_is_remarked() {
+    let (x, labels) = draw(&[15, 40, 50], 0.6, 4);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let says = |method: Method| {
+        let baseline = Baseline::paper();
+        let parameters = Parameters { method, baseline, bound: false, ..Parameters::new(RANK) };
+        let h = fit(&data, &parameters, &silent).unwrap().model.components;
+        let baselines = vec![0.0; 3];
+        let report = audit(&data, h.view(), &baselines, None, &verdict_alone(), &silent).unwrap();
+        let taken = report.differences.unwrap().taken_as_it_is;
+        let note = report.verdict.notes.iter().any(|n| n.contains("as if it had not seen them"));
+        assert_eq!(taken, note);
+        note
+    };
+    assert!(says(Method::am()) && !says(Method::standard()));
+}

@@ -1,8 +1,9 @@
 //! Options about what is minimised, and for whom.
 
 use clap::Args;
+use fairer_nmf::discover::Discover;
 
-use super::values::{DiscoverName, MethodName, TiesName};
+use super::values::{MethodName, TiesName, discover};
 
 /// What is minimised.
 #[derive(Debug, Args)]
@@ -28,9 +29,9 @@ pub(crate) struct ChoiceArgs {
 
     /// Find the groups in the data where nobody knows them; an audit, whose tests hold for groups known
     /// beforehand, is then refused
-    #[arg(long, value_enum, value_name = "HOW",
+    #[arg(long, value_parser = discover(), value_name = "HOW",
           conflicts_with_all = ["group_by", "group_by_each", "groups", "membership", "worst_share"])]
-    pub discover: Option<DiscoverName>,
+    pub discover: Option<Discover>,
 
     /// How many groups to find [default: 2]
     #[arg(long, value_name = "K", requires = "discover")]

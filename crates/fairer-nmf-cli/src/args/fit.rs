@@ -1,9 +1,10 @@
 //! Options about the factorisation and about the run.
 
 use clap::Args;
-use fairer_nmf::Parameters;
+use fairer_nmf::fit::StartWeights;
+use fairer_nmf::{Init, Parameters};
 
-use super::values::{BaselineKind, InitName, Normalize, Seconds, StartWeightsName, UpdateName};
+use super::values::{BaselineKind, Normalize, Seconds, StandardUpdate, init, start_weights};
 
 /// Where the baselines come from.
 #[derive(Debug, Args)]
@@ -38,16 +39,16 @@ pub(crate) struct SolverArgs {
     pub seed: u64,
 
     /// The update of standard NMF, also where it is what a fit is compared with
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub update: UpdateName,
+    #[arg(long, value_parser = StandardUpdate::parser(), value_name = "HOW", default_value = "auto")]
+    pub update: StandardUpdate,
 
     /// How a run starts
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub init: InitName,
+    #[arg(long, value_parser = init(), value_name = "HOW", default_value = "auto")]
+    pub init: Init,
 
     /// The weights of the groups that a run of method am begins with
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
-    pub start_weights: StartWeightsName,
+    #[arg(long, value_parser = start_weights(), value_name = "WHICH", default_value = "even")]
+    pub start_weights: StartWeights,
 
     /// Restarts, of which the best is kept
     #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,

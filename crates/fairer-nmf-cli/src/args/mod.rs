@@ -14,9 +14,8 @@ pub(crate) use data::{DataArgs, GroupArgs, TextArgs, UnseenArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
-    BaselineKind, Bytes, DecimalName, DiscoverName, FormatName, Frequency, InitName, MethodName,
-    MissingName, NormName, Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds,
-    StartWeightsName, TiesName, UnseenName, UpdateName,
+    BaselineKind, Bytes, DecimalName, FormatName, Frequency, MethodName, MissingName, NormName,
+    Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds, TiesName, UnseenName,
 };
 
 use std::ffi::OsString;

@@ -4,6 +4,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use fairer_nmf::discover::Discover;
+use fairer_nmf::fit::StartWeights;
+use fairer_nmf::{Baseline, Init, UnknownName, Update};
 use fairer_nmf_io::parse_bytes;
 
 /// `--format`.
@@ -109,63 +113,75 @@ pub(crate) enum TiesName {
     Leximin,
 }
 
-/// `--discover`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DiscoverName {
-    /// By the topics of standard NMF: the strongest, or clusters of their shares
-    Topics,
-    /// By the rows' errors, from low to high, iterated
-    Errors,
-    /// By errors under dictionaries that have not seen the rows
-    HeldOutErrors,
+/// Choices of the library by their names, with what the help says of each.
+fn choice<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
+{
+    let names = names.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
-/// `--update`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum UpdateName {
-    /// The measured best: hals
-    #[default]
-    Auto,
-    /// Multiplicative updates
-    Mu,
-    /// Hierarchical alternating least squares
-    Hals,
-    /// Exact non-negative least squares
-    Nnls,
+/// `--discover`.
+pub(crate) fn discover() -> impl TypedValueParser<Value = Discover> {
+    choice(&[
+        ("topics", "By the topics of standard NMF: the strongest, or clusters of their shares"),
+        ("errors", "By the rows' errors, from low to high, iterated"),
+        ("held-out-errors", "By errors under dictionaries that have not seen the rows"),
+    ])
 }
 
 /// `--init`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum InitName {
-    /// The measured best
-    #[default]
-    Auto,
-    /// Uniform random numbers, as in the paper
-    Random,
-    /// The leading singular vectors; there is one run
-    Nndsvd,
-    /// The same, with small numbers in the place of zeros
-    Nndsvda,
+pub(crate) fn init() -> impl TypedValueParser<Value = Init> {
+    choice(&[
+        ("auto", "The measured best"),
+        ("random", "Uniform random numbers, as in the paper"),
+        ("nndsvd", "The leading singular vectors; there is one run"),
+        ("nndsvda", "The same, with small numbers in the place of zeros"),
+    ])
 }
 
 /// `--start-weights`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum StartWeightsName {
-    /// None of their own
-    #[default]
-    Even,
-    /// Those of the lower bound on the worst loss: the mixture of groups that is hardest to serve
-    Bound,
+pub(crate) fn start_weights() -> impl TypedValueParser<Value = StartWeights> {
+    choice(&[
+        ("even", "None of their own"),
+        (
+            "bound",
+            "Those of the lower bound on the worst loss: the mixture of groups that is hardest to serve",
+        ),
+    ])
 }
 
-/// `--baseline`: a word, or else a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `--update`: that of standard NMF.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandardUpdate(pub Update);
+
+impl FromStr for StandardUpdate {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        match name {
+            "auto" => Ok(Self(Update::Hals)),
+            name => name.parse().map(Self),
+        }
+    }
+}
+
+impl StandardUpdate {
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        choice(&[
+            ("auto", "The measured best: hals"),
+            ("mu", "Multiplicative updates"),
+            ("hals", "Hierarchical alternating least squares"),
+            ("nnls", "Exact non-negative least squares"),
+        ])
+    }
+}
+
+/// `--baseline`: a name, or else a file.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BaselineKind {
-    Adjusted,
-    Best,
-    HeldOut,
-    Paper,
-    Zero,
+    Named(Baseline),
     File(String),
 }
 
@@ -173,14 +189,7 @@ impl FromStr for BaselineKind {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text {
-            "paper" => Self::Paper,
-            "best" => Self::Best,
-            "adjusted" => Self::Adjusted,
-            "held-out" => Self::HeldOut,
-            "zero" => Self::Zero,
-            file => Self::File(file.to_owned()),
-        })
+        Ok(text.parse().map_or_else(|_| Self::File(text.to_owned()), Self::Named))
     }
 }
 

@@ -166,7 +166,7 @@ fn measure<T: Element>(
     files.reserve(0, (1 << 20) + data.groups().len() * 2048)?;
 
     let start = Instant::now();
-    let method = Method::Standard { update: meaning::update(args.common.solver.update) };
+    let method = Method::Standard { update: args.common.solver.update.0 };
     let limit = meaning::input_limit(&args.data);
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     let wanted = &parameters.baseline;
@@ -187,7 +187,7 @@ fn measure<T: Element>(
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
         false => {
-            let update = meaning::update(args.common.solver.update);
+            let update = args.common.solver.update.0;
             let plan = PeerPlan::beside(audited.method(), update);
             // Fairer-NMF beside it is for page and JSON alone.
             let plan = PeerPlan { fairer: plan.fairer && trade_off, ..plan };

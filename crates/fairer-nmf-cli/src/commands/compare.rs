@@ -1,7 +1,7 @@
 //! `compare`: the methods of others on the same rows, groups and rank, under one audit.
 
 use clap::Args;
-use fairer_nmf::{Element, Matrix, Method, Parameters};
+use fairer_nmf::{Baseline, Element, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
 
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
             "--time-limit does not go with compare: a method that is cut short says nothing of the method",
         ));
     }
-    if args.baseline.baseline == Some(BaselineKind::Adjusted) {
+    if args.baseline.baseline == Some(BaselineKind::Named(Baseline::adjusted())) {
         return Err(Failure::wrong(
             "--baseline adjusted: compare has the excess loss beside every loss; take best",
         ));
@@ -134,7 +134,7 @@ fn measure<T: Element>(
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     let limit = meaning::input_limit(&args.data);
     let parameters = Parameters {
-        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Paper, limit)?,
+        baseline: meaning::baseline(&args.baseline, &names, Baseline::paper(), limit)?,
         ..meaning::parameters(rank, Method::am(), &args.solver)
     };
     bar.stage("comparing");

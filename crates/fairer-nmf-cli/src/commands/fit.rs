@@ -8,8 +8,7 @@ use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe
 use std::time::Duration;
 
 use crate::args::{
-    BaselineKind, Bytes, ChoiceArgs, DataArgs, GroupArgs, MeasureArgs, Normalize, RankName,
-    Seconds as TimeArg,
+    Bytes, ChoiceArgs, DataArgs, GroupArgs, MeasureArgs, Normalize, RankName, Seconds as TimeArg,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     let files = Files::claim(&read, &asked)?;
     let solver = &args.common.solver;
-    let method = meaning::chosen_method(&args.choice, solver.update)?;
+    let method = meaning::chosen_method(&args.choice, solver.update.0)?;
     check_audit(args, &files)?;
     if let Some(memory) = args.memory {
         return fit_on_disk(args, memory.0, method, files, &bar);
@@ -170,7 +169,7 @@ fn fit_matrix<T: Element>(
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
     let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
-    let compare = (!args.common.no_compare).then(|| meaning::update(solver.update));
+    let compare = (!args.common.no_compare).then(|| solver.update.0);
     bar.limit(solver.time_limit);
     let checkpoint = args.checkpoint();
     let mut compared = fit_and_compare(&data, &parameters, compare, checkpoint.as_ref(), bar)?;
@@ -307,14 +306,14 @@ fn fit_on_disk(
     let limit = meaning::input_limit(&args.data);
     let parameters = |names: &[&str]| {
         Ok(Parameters {
-            baseline: meaning::baseline(&args.common.baseline, names, BaselineKind::Best, limit)?,
+            baseline: meaning::baseline(&args.common.baseline, names, Baseline::best(), limit)?,
             ..meaning::parameters(rank, method, solver)
         })
     };
     let wanted = Wanted {
         memory,
         scaling: &scaling,
-        compare: (!args.common.no_compare).then(|| meaning::update(solver.update)),
+        compare: (!args.common.no_compare).then(|| solver.update.0),
         parameters: &parameters,
         checkpoint: args.checkpoint(),
     };

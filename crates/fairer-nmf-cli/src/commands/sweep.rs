@@ -5,9 +5,7 @@ use fairer_nmf::{Baseline, Element, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_report::Remark;
 
-use crate::args::{
-    BaselineArgs, BaselineKind, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs,
-};
+use crate::args::{BaselineArgs, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
@@ -138,8 +136,8 @@ fn sweep<T: Element>(
     let plan = Plan {
         ranks: ranks.clone(),
         trials,
-        methods: methods.iter().map(|&m| meaning::method(m, args.solver.update)).collect(),
-        baseline: meaning::baseline(&args.baseline, &names, BaselineKind::Best, limit)?,
+        methods: methods.iter().map(|&m| meaning::method(m, args.solver.update.0)).collect(),
+        baseline: meaning::baseline(&args.baseline, &names, Baseline::best(), limit)?,
         parameters: meaning::parameters(1, Method::am(), &args.solver),
     };
     let runs = match plan.baseline {

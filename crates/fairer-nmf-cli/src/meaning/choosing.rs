@@ -4,11 +4,11 @@ use fairer_nmf::discover::Discover;
 use fairer_nmf::{Method, Penalties, Update};
 use fairer_nmf_io::Failure;
 
-use super::{method, update};
-use crate::args::{ChoiceArgs, DiscoverName, MethodName, TiesName, UpdateName};
+use super::method;
+use crate::args::{ChoiceArgs, MethodName, TiesName};
 
 /// The method of a fit, with how fair it is, what it does among ties, what it costs, or whose rows count.
-pub(crate) fn chosen_method(args: &ChoiceArgs, standard: UpdateName) -> Result<Method, Failure> {
+pub(crate) fn chosen_method(args: &ChoiceArgs, standard: Update) -> Result<Method, Failure> {
     match (penalties(args, standard)?, args.worst_share) {
         (Some(penalised), None) => Ok(penalised),
         (Some(_), Some(share)) => Err(Failure::wrong(format!(
@@ -41,7 +41,7 @@ fn worst_share(args: &ChoiceArgs, share: f64) -> Result<Method, Failure> {
 }
 
 /// Standard NMF with penalties, where there are any.
-fn penalties(args: &ChoiceArgs, standard: UpdateName) -> Result<Option<Method>, Failure> {
+fn penalties(args: &ChoiceArgs, standard: Update) -> Result<Option<Method>, Failure> {
     let penalties = Penalties {
         alpha_w: args.alpha_w.unwrap_or(0.0),
         alpha_h: args.alpha_h,
@@ -60,20 +60,12 @@ fn penalties(args: &ChoiceArgs, standard: UpdateName) -> Result<Option<Method>, 
             "--alpha-w and --alpha-h need --method standard: with penalties the step of the min-max criterion has no proven gap",
         ));
     }
-    Ok((!penalties.is_none()).then(|| {
-        let update: Update = update(standard);
-        Method::Penalised { update, penalties }
-    }))
+    Ok((!penalties.is_none()).then_some(Method::Penalised { update: standard, penalties }))
 }
 
 /// How groups are to be found, and how many.
 pub(crate) fn discovery(args: &ChoiceArgs) -> Option<(Discover, usize)> {
-    let how = match args.discover? {
-        DiscoverName::Topics => Discover::Topics,
-        DiscoverName::Errors => Discover::Errors,
-        DiscoverName::HeldOutErrors => Discover::HeldOutErrors,
-    };
-    Some((how, args.discover_groups.map_or(GROUPS, |groups| groups as usize)))
+    Some((args.discover?, args.discover_groups.map_or(GROUPS, |groups| groups as usize)))
 }
 
 /// Groups to find unless told otherwise.
@@ -82,7 +74,7 @@ const GROUPS: usize = 2;
 /// The method of a fit, with how fair it is and what it does among ties.
 fn fair_method(
     name: MethodName,
-    standard: UpdateName,
+    standard: Update,
     fairness: Option<f64>,
     ties: TiesName,
 ) -> Result<Method, Failure> {

@@ -5,31 +5,18 @@ use std::path::Path;
 
 use fairer_nmf::audit::{DrawBudget, Refit, TradeOffOptions};
 use fairer_nmf::{
-    Baseline, Element, GroupedData, Init, Method, Parameters, Stopping, Update,
-    audit::AuditOptions, baseline::Estimate, fit::StartWeights,
+    Baseline, Element, GroupedData, Method, Parameters, Stopping, Update, audit::AuditOptions,
 };
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
-use crate::args::{
-    AuditArgs, BaselineArgs, BaselineKind, InitName, MeasureArgs, MethodName, SolverArgs,
-    StartWeightsName, UpdateName,
-};
-
-/// The update of standard NMF.
-pub(crate) fn update(name: UpdateName) -> Update {
-    match name {
-        UpdateName::Mu => Update::Mu,
-        UpdateName::Auto | UpdateName::Hals => Update::Hals,
-        UpdateName::Nnls => Update::Nnls,
-    }
-}
+use crate::args::{AuditArgs, BaselineArgs, BaselineKind, MeasureArgs, MethodName, SolverArgs};
 
 /// A method of the library.
-pub(crate) fn method(name: MethodName, standard: UpdateName) -> Method {
+pub(crate) fn method(name: MethodName, standard: Update) -> Method {
     match name {
         MethodName::Am => Method::am(),
         MethodName::Mu => Method::mu(),
-        MethodName::Standard => Method::Standard { update: update(standard) },
+        MethodName::Standard => Method::Standard { update: standard },
     }
 }
 
@@ -38,16 +25,8 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
     let defaults = Parameters::careful(rank);
     Parameters {
         method,
-        init: match solver.init {
-            InitName::Auto => Init::Auto,
-            InitName::Random => Init::Random,
-            InitName::Nndsvd => Init::Nndsvd,
-            InitName::Nndsvda => Init::Nndsvda,
-        },
-        start_weights: match solver.start_weights {
-            StartWeightsName::Even => StartWeights::Even,
-            StartWeightsName::Bound => StartWeights::Bound,
-        },
+        init: solver.init,
+        start_weights: solver.start_weights.clone(),
         n_init: solver.n_init as usize,
         stopping: Stopping {
             tolerance: solver.tol,
@@ -65,21 +44,17 @@ pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Pa
 pub(crate) fn baseline(
     args: &BaselineArgs,
     names: &[&str],
-    default: BaselineKind,
+    default: Baseline,
     limit: InputLimit,
 ) -> Result<Baseline, Failure> {
-    let runs = args.baseline_runs as usize;
-    let best = Estimate { runs, ..Estimate::best() };
-    Ok(match args.baseline.as_ref().unwrap_or(&default) {
-        BaselineKind::Paper => Baseline::Estimate(Estimate { runs, ..Estimate::paper() }),
-        BaselineKind::Best => Baseline::Estimate(best),
-        BaselineKind::Adjusted => {
-            Baseline::Adjusted { estimate: best, draws: Baseline::CHANCE_DRAWS }
+    let named = match &args.baseline {
+        None => default,
+        Some(BaselineKind::Named(baseline)) => baseline.clone(),
+        Some(BaselineKind::File(path)) => {
+            return Ok(Baseline::Given { errors: baseline_file(path, names, limit)? });
         }
-        BaselineKind::HeldOut => Baseline::HeldOut { folds: Baseline::FOLDS, runs },
-        BaselineKind::Zero => Baseline::Zero,
-        BaselineKind::File(path) => Baseline::Given { errors: baseline_file(path, names, limit)? },
-    })
+    };
+    Ok(named.with_runs(args.baseline_runs as usize))
 }
 
 fn baseline_file(path: &str, names: &[&str], limit: InputLimit) -> Result<Vec<f64>, Failure> {
@@ -130,7 +105,7 @@ pub(crate) fn fit_parameters<T: Element>(
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     Ok(Parameters {
-        baseline: baseline(&args.baseline, &names, BaselineKind::Adjusted, limit)?,
+        baseline: baseline(&args.baseline, &names, Baseline::adjusted(), limit)?,
         ..parameters(rank, method, &args.solver)
     })
 }

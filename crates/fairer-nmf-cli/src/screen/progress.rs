@@ -255,6 +255,8 @@ impl Bar {
                     None => self.next_work(prefix),
                 }
             }
+            // What a later library may tell besides.
+            _ => {}
         }
         if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

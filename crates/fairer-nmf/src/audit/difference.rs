@@ -70,6 +70,10 @@ pub struct Differences {
     pub level: f64,
     /// Difference that would matter.
     pub matters: f64,
+    /// Whether the shared dictionary is none of standard NMF of these rows, so that its errors are taken as
+    /// those of rows it has not seen.
+    #[serde(default)]
+    pub taken_as_it_is: bool,
     /// Groups, in their order.
     pub groups: Vec<GroupDifference>,
 }
@@ -89,7 +93,7 @@ struct Estimate {
 /// The differences between groups; none for a single group. `level` lies in (0, 1). A group is compared with
 /// the others of its family (a number each): with those that it shares no row with.
 pub(super) fn differences(
-    groups: &[Unseen],
+    (groups, taken_as_it_is): (&[Unseen], bool),
     families: &[usize],
     rank: usize,
     level: f64,
@@ -123,7 +127,12 @@ pub(super) fn differences(
             rows_needed: rows_needed(e.rows, b, together, matters),
         }
     };
-    Some(Differences { level, matters, groups: (0..groups.len()).map(one).collect() })
+    Some(Differences {
+        level,
+        matters,
+        taken_as_it_is,
+        groups: (0..groups.len()).map(one).collect(),
+    })
 }
 
 fn range(estimate: f64, side: f64) -> Range {

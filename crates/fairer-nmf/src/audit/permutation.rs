@@ -20,6 +20,7 @@
 //! groups' losses already pulled together. `adjusted` is Holm's (1979) correction over the groups,
 //! for readers who look at the smallest p of many.
 
+use super::difference::holm;
 use super::steps::Steps;
 use super::{AuditPart, Evaluation, Rows, standard};
 use crate::random::{Purpose, Stream};
@@ -183,19 +184,9 @@ fn chances(observed: &[f64], by_draw: &[Vec<f64>]) -> Vec<Chance> {
         Chance { p, adjusted: p, expected: sum / by_draw.len() as f64 }
     };
     let mut found: Vec<Chance> = observed.iter().enumerate().map(of_group).collect();
-    holm(&mut found);
+    let adjusted = holm(&found.iter().map(|chance| chance.p).collect::<Vec<f64>>());
+    found.iter_mut().zip(adjusted).for_each(|(chance, adjusted)| chance.adjusted = adjusted);
     found
-}
-
-/// Holm: the k-th smallest of L is multiplied by L − k + 1, and never falls below a smaller one.
-fn holm(chances: &mut [Chance]) {
-    let mut order: Vec<usize> = (0..chances.len()).collect();
-    order.sort_by(|&a, &b| chances[a].p.total_cmp(&chances[b].p));
-    let mut least: f64 = 0.0;
-    for (k, &i) in order.iter().enumerate() {
-        least = least.max((chances[i].p * (order.len() - k) as f64).min(1.0));
-        chances[i].adjusted = least;
-    }
 }
 
 fn check_draws(draws: usize) -> Result<()> {

@@ -307,9 +307,9 @@ pub fn audit_pair<T: Element>(
     let families = data.family_numbers().filter(|_| o.differences && several);
     let fits = families.as_ref().map(|_| unseen::count(data));
     let differences = parts.run(AuditPart::Differences, fits, |steps| {
-        let groups = unseen::unseen(data, components, errors, o.seed, steps)?;
+        let (groups, as_it_is) = unseen::unseen(data, components, errors, o.seed, steps)?;
         let families = families.as_deref().unwrap_or_default();
-        Ok(difference::differences(&groups, families, rank, o.level, o.matters))
+        Ok(difference::differences((&groups, as_it_is), families, rank, o.level, o.matters))
     })?;
     let differences = differences.flatten();
     // The groups as they are come on top of the random ones.

@@ -60,18 +60,20 @@ pub(super) fn count<T: Element>(data: &GroupedData<'_, T>) -> usize {
     1 + folds(data.grouped_count(), SHARED_FOLDS) + sizes().map(of_group).sum::<usize>()
 }
 
-/// The four errors of every row, by group. `row_errors` are the rows' squared errors under
-/// `components`, in the order of the data.
+/// The four errors of every row, by group, and whether the shared dictionary is taken as it is. `row_errors`
+/// are the rows' squared errors under `components`, in the order of the data.
 pub(super) fn unseen<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
     seed: u64,
     steps: &Steps<'_>,
-) -> Result<Vec<Unseen>> {
+) -> Result<(Vec<Unseen>, bool)> {
     let fitter = Fitter { data, rank: components.nrows(), seed, steps };
-    let shared = shared(&fitter, components, row_errors)?;
-    (0..data.groups().len())
+    let cross_fitted = shared(&fitter, components, row_errors)?;
+    let as_it_is = cross_fitted.is_none();
+    let shared = cross_fitted.unwrap_or_else(|| row_errors.to_vec());
+    let groups: Vec<Unseen> = (0..data.groups().len())
         .into_par_iter()
         .map(|l| {
             let rows = &data.groups()[l].rows;
@@ -93,15 +95,16 @@ pub(super) fn unseen<T: Element>(
             let (inside, shared) = (of(row_errors), of(&shared));
             Ok(Unseen { norm, inside, shared, own, crossed, effective, mass })
         })
-        .collect()
+        .collect::<Result<_>>()?;
+    Ok((groups, as_it_is))
 }
 
-/// `shared` of every row, in the order of the data.
+/// `shared` of every row, in the order of the data; none for a dictionary that is taken as it is.
 fn shared<T: Element>(
     fitter: &Fitter<'_, '_, T>,
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
-) -> Result<Vec<f64>> {
+) -> Result<Option<Vec<f64>>> {
     let mut all: Vec<usize> = fitter.data.grouped_rows().collect();
     all.sort_unstable();
     let key = |k: u64| Purpose::Unseen(u64::MAX, k);
@@ -113,7 +116,7 @@ fn shared<T: Element>(
     if total(&with_all) < (1.0 - STATIONARY) * total(&inside) {
         // Whoever watches was promised these steps.
         (0..SHARED_FOLDS.min(all.len())).try_for_each(|_| fitter.steps.step(|| Ok(())))?;
-        return Ok(found);
+        return Ok(None);
     }
     let folds = fitter.folds(all.len(), SHARED_FOLDS, key(u64::MAX));
     let without = |(k, fold): (usize, &Vec<usize>)| {
@@ -130,7 +133,7 @@ fn shared<T: Element>(
             found[all[i]] = (inside[i] + own[i] - mean).max(0.0);
         }
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// Standard NMF of sets of rows of one data set.

@@ -93,6 +93,9 @@ pub(super) struct Findings<'a> {
 /// Share of the data beyond which a model that leaves it unexplained is said to.
 const LITTLE: f64 = 0.5;
 
+/// Of a dictionary that may have seen the rows, nobody knows how.
+const AS_IT_IS: &str = "The model is not standard NMF of these rows, so that it is judged as if it had not seen them. If it was fitted to them in another way, the errors of small groups look too low.";
+
 /// The verdict of an audit.
 pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     let mut notes = Vec::new();
@@ -131,6 +134,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     let of_code = (0..answers.len()).filter(|&l| answers[l] == code);
     let l = of_code.max_by(|&a, &b| weight(a).total_cmp(&weight(b))).unwrap_or(0);
     notes.extend(unsettled(found, differences));
+    notes.extend(differences.taken_as_it_is.then(|| AS_IT_IS.to_owned()));
     Verdict {
         code,
         group: Some(found.groups[l].name.clone()),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// How a run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Init {
     /// The library's choice. For the AM scheme: restarts from random factors, beside several of
     /// them one from a standard fit, and the best is finished until its worst loss stands still.

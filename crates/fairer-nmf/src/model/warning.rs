@@ -27,6 +27,7 @@ fn listed(groups: &[String]) -> String {
 /// Something a user should know about a fit that is not an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
+#[non_exhaustive]
 pub enum Warning {
     /// The rank is larger than the matrix.
     RankAboveMatrix {
