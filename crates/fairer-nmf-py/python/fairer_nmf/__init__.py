@@ -25,7 +25,8 @@ from fairer_nmf._core import __version__
 if TYPE_CHECKING:
     from fairer_nmf import datasets
     from fairer_nmf._anndata import fit_anndata
-    from fairer_nmf._audit import Audit, audit
+    from fairer_nmf._audit import audit
+    from fairer_nmf._audited import Audit
     from fairer_nmf._baseline import BaselineEstimate, estimate_baseline
     from fairer_nmf._compare import compare
     from fairer_nmf._estimator import FairerNMF
@@ -50,7 +51,7 @@ __all__ = [
 # Where names live. They are imported when they are asked for, so that the program, which is a part
 # of this package, does not wait for scikit-learn.
 _HOMES = {
-    "Audit": "_audit",
+    "Audit": "_audited",
     "BaselineEstimate": "_baseline",
     "FairerNMF": "_estimator",
     "Report": "_page",

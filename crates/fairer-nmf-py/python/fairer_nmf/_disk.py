@@ -13,7 +13,7 @@ from fairer_nmf._progress import listener
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
-    from fairer_nmf._audit import Audit
+    from fairer_nmf._audited import Audit
     from fairer_nmf._estimator import FairerNMF
 
 

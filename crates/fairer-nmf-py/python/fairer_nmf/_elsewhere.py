@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from fairer_nmf import _data
-from fairer_nmf._audit import Audit, _Gone
+from fairer_nmf._audited import Audit, Gone
 from fairer_nmf._remarks import warn_of_errors_above_one
 
 
@@ -20,6 +20,6 @@ def of_sums(groups: _data.Groups, rank: int, found: tuple[Any, Any, Any, Any]) -
     table = {"rows": rows, "norm": norms, "baseline_error": errors, "relative_error": relative}
     frame = pd.DataFrame(table, index=groups.to_index())
     frame["loss"] = frame["relative_error"] - frame["baseline_error"] / frame["norm"]
-    result = Audit(frame, np.empty((0, rank)), cast(Any, _Gone()))
+    result = Audit(frame, np.empty((0, rank)), cast(Any, Gone()))
     result._controls = groups.controls
     return result

@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairer_nmf import _baseline, _cluster, _core, _data, _dictionary, _estimator, _meaning
 from fairer_nmf import _partitions as partitions
-from fairer_nmf._audit import Audit
+from fairer_nmf._audited import Audit
 from fairer_nmf._elsewhere import of_sums
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener

@@ -1,0 +1,211 @@
+"""What an audit found: its tables, its verdict, and what chance would show."""
+
+from __future__ import annotations
+
+import copy
+import html
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairer_nmf import _page
+from fairer_nmf._frame import GroupTable
+from fairer_nmf._page import Pages, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What :attr:`Audit.chance` has, by the names of the JSON.
+_CHANCE = [
+    "chance_mean", "chance_low", "chance_high", "excess_loss",
+    "difference", "difference_low", "difference_high", "adjusted_p",
+]  # fmt: skip
+
+
+class Gone:
+    """Stands for data that were left out."""
+
+    def __iter__(self) -> Any:
+        raise ValueError("this audit was made without_data(): audit the data again for a report")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # pickle and copy ask
+            raise AttributeError(name)
+        return self.__iter__()
+
+
+class Audit(GroupTable, Pages):
+    """What a dictionary costs each group; made by :func:`audit`.
+
+    Attributes
+    ----------
+    by_group : pandas.DataFrame
+        One row per group, by its labels (of several features: with a level for each): `rows`, `norm` ‖X_g‖, `baseline_error` E_g, `relative_error`
+        ‖X_g − W_g H‖/‖X_g‖ and `loss` (‖X_g − W_g H‖ − E_g)/‖X_g‖. Where the audit had `draws`,
+        also the ends of bootstrap intervals of the error: `relative_error_low` and
+        `relative_error_high`.
+    verdict : dict
+        What is said first, as in the report: `code`, `sentence` and more.
+    chance : pandas.DataFrame
+        What random groups of every group's size lose, and how the groups differ beyond that.
+    worst : float
+        The largest loss of the groups with more rows than topics.
+    worst_group : label, or tuple of labels
+        The group that has it.
+    overall : pandas.Series
+        The same of all rows together; with control features a frame.
+    overall_error : float
+        ‖X − WH‖/‖X‖ over all rows.
+    representation : ndarray of shape (n_samples, n_components)
+        W: as given, or the best for the dictionary.
+
+    Notes
+    -----
+    `overall`, `by_group`, :meth:`difference`, :meth:`ratio`, :meth:`group_max`,
+    :meth:`group_min`, `sensitive_levels` and `control_levels` are those of Fairlearn's
+    ``MetricFrame``, with the columns for metrics.
+    """
+
+    def __init__(
+        self, by_group: pd.DataFrame, representation: NDArray[Any], subject: Subject
+    ) -> None:
+        self.by_group = by_group
+        self.representation = representation
+        self._subject = subject
+        self._verdict: dict[str, Any] | None = None
+        self._chance: pd.DataFrame | None = None
+        self._allow_small_groups = False
+
+    @property
+    def _inside(self) -> pd.Series[Any]:
+        """Losses of the groups that can be the worst: with more rows than topics, if any has."""
+        losses = self.by_group["loss"]
+        inside = (self.by_group["rows"] > self.representation.shape[1]).to_numpy()
+        return losses[inside] if inside.any() and not self._allow_small_groups else losses
+
+    @property
+    def worst(self) -> float:
+        """The largest loss of the groups with more rows than topics."""
+        return float(self._inside.max())
+
+    @property
+    def worst_group(self) -> Any:
+        """The group with the largest loss of those."""
+        return self._inside.idxmax()
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What is said first: `code`, `group`, `excess_loss`, `adjusted_p`, `sentence` and more.
+
+        Found once, when it is first asked for or shown, by fits to parts of the data: as long as a
+        few dozen fits of standard NMF.
+        """
+        if self._verdict is None and isinstance(self._subject, Gone):
+            why = "Whether some group pays more than the others was not tested: the data are not here."
+            return {"code": "not-tested", "group": None, "sentence": why}
+        if self._verdict is None:
+            settings = self._subject.settings
+            # Of a model that evens the groups out it is about standard NMF, which is fitted beside it.
+            bare = self.report(
+                draws=0,
+                permutations=0,
+                folds=0,
+                compare=settings["method"] != "",
+                level=settings["level"],
+                matters=settings["matters"],
+            )
+            self._verdict = bare.verdict
+            first = bare.to_frame().groupby("group", sort=False).first()
+            self._chance = first.reindex(columns=_CHANCE).set_axis(self.by_group.index)
+        return self._verdict
+
+    @property
+    def chance(self) -> pd.DataFrame | None:
+        """What the verdict is made of, a row per group; found with it, none without the data.
+
+        `chance_mean`, `chance_low`, `chance_high`: what random groups of the size lose (mean, and the
+        range of nine of ten); `excess_loss`: the loss less that mean; `difference` with `difference_low`
+        and `difference_high`: the loss less that of the other groups, with limits that hold for all
+        groups together; `adjusted_p` of that. Of a model that evens the groups out all of it is about
+        standard NMF.
+        """
+        _ = self.verdict
+        return self._chance
+
+    @property
+    def overall_error(self) -> float:
+        """The relative error of all rows together."""
+        norms = self.by_group["norm"].to_numpy(dtype=np.float64)
+        errors = self.by_group["relative_error"].to_numpy(dtype=np.float64) * norms
+        return float(np.linalg.norm(errors) / np.linalg.norm(norms))
+
+    def without_data(self) -> Audit:
+        """Give the same tables without the data, to be pickled and handed on; no report is left.
+
+        The verdict is kept; the representation, which has a row per sample, is left out too.
+        """
+        bare = copy.copy(self)
+        bare._verdict = self.verdict
+        bare._chance = self._chance
+        bare.representation = self.representation[:0]
+        bare._subject = cast(Any, Gone())
+        return bare
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table with the groups as its first column."""
+        return self.by_group.reset_index()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every group's own baseline and its loss on top, as horizontal bars.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure if absent.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=(6, 1 + 0.4 * len(self.by_group)))
+        table = self.by_group.iloc[::-1]
+        names = [str(name) for name in table.index]
+        share = table["baseline_error"] / table["norm"]
+        ax.barh(names, share, color="#b8c4ce", label="own dictionary (baseline)")
+        ax.barh(names, table["loss"], left=share, color="#c8553d", label="loss by sharing")
+        ax.set_xlabel("relative error")
+        ax.legend(frameon=False)
+        return ax
+
+    @property
+    def _spread(self) -> float:
+        return float(self.by_group["loss"].max() - self.by_group["loss"].min())
+
+    @property
+    def _said(self) -> list[str]:
+        """The verdict's sentence, and what a reader has to know besides."""
+        return [self.verdict["sentence"], *self.verdict.get("notes", [])]
+
+    def __repr__(self) -> str:
+        said = "\n".join(self._said)
+        return (
+            f"{said}\n"
+            f"<Audit of {len(self.by_group)} groups: worst loss {self.worst:.4f} "
+            f"({self.worst_group}), difference {self._spread:.4f}>"
+        )
+
+    def _repr_html_(self) -> str:
+        said, worst = _page.first(self._said), html.escape(str(self.worst_group))
+        chance = self.chance
+        columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
+        shown = self.by_group if chance is None else self.by_group.join(chance[columns])
+        table: str = shown.to_html(float_format="{:.4f}".format, na_rep="–")
+        return (
+            f"{said}<p>Worst loss {self.worst:.4f} ({worst}), "
+            f"difference {self._spread:.4f}</p>{table}"
+        )
