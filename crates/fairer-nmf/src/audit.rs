@@ -9,6 +9,7 @@ mod comparison;
 mod difference;
 mod held_out;
 mod individuals;
+mod peers;
 mod permutation;
 pub mod rank;
 mod report;
@@ -26,13 +27,12 @@ pub use crate::progress::{AuditPart, Role};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
 pub(crate) use chance::chance_within;
 pub use chance::{DrawBudget, GroupChance, RandomGroups, chance_losses};
-pub use comparison::{
-    AuditedPeer, Comparison, Peer, PeerPlan, Peers, Remark, Subject, compare, fit_peers,
-};
+pub use comparison::{AuditedPeer, Comparison, Remark, Subject, compare};
 pub use difference::{Differences, GroupDifference, Range};
 pub(crate) use held_out::held_out_baselines;
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
 pub use individuals::{Direction, GroupChange, Individuals, compare_individuals};
+pub use peers::{Peer, PeerPlan, Peers, fit_peers};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };

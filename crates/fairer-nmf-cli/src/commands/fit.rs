@@ -169,7 +169,7 @@ fn fit_matrix<T: Element>(
     // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
     let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
     files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
-    let compare = (!args.common.no_compare).then(|| solver.update.0);
+    let compare = (!args.common.no_compare).then_some(solver.update.0);
     bar.limit(solver.time_limit);
     let checkpoint = args.checkpoint();
     let mut compared = fit_and_compare(&data, &parameters, compare, checkpoint.as_ref(), bar)?;
@@ -313,7 +313,7 @@ fn fit_on_disk(
     let wanted = Wanted {
         memory,
         scaling: &scaling,
-        compare: (!args.common.no_compare).then(|| solver.update.0),
+        compare: (!args.common.no_compare).then_some(solver.update.0),
         parameters: &parameters,
         checkpoint: args.checkpoint(),
     };

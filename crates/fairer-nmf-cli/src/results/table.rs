@@ -70,10 +70,13 @@ fn heading(outcome: &Outcome) -> String {
     )
 }
 
+/// What stands in a column for a group.
+type OfGroup<'a> = dyn Fn(&GroupOutcome) -> (String, Style) + 'a;
+
 /// A column of the table of groups.
 struct Column<'a> {
     header: String,
-    cell: Box<dyn Fn(&GroupOutcome) -> (String, Style) + 'a>,
+    cell: Box<OfGroup<'a>>,
 }
 
 fn column<'a>(
