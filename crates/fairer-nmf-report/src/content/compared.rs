@@ -17,7 +17,7 @@ pub struct Compared {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComparedMethod {
-    /// Name of the model, as in [`ModelSummary::name`].
+    /// Name of the model, as in [`ModelSummary::name`](super::ModelSummary::name).
     pub model: String,
     /// ‖X − X̂‖/‖X‖.
     #[serde(deserialize_with = "number")]
