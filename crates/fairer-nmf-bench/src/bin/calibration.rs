@@ -1,6 +1,6 @@
 //! The calibration study of docs/calibration.md, one table a study:
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION] [DICTIONARY]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION] [DICTIONARY]
 //!
 //! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
 //! of groups drawn from a population, of standard NMF or (DICTIONARY `am`) of a dictionary that was fitted

@@ -1,6 +1,6 @@
 //! Quality and speed on the paper's 45 cells (4 data sets × their ranks), beside the authors'.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin cells -- SHARED [SEEDS] [PYTHON]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin cells -- SHARED [SEEDS] [PYTHON]
 //!
 //! prints the table of docs/cells.md; what is said above the table there is written by hand. SHARED is the folder with the paper's data sets; PYTHON, an interpreter with NumPy, adds the time
 //! of a plain NumPy transcription of the paper's MU scheme (references/paper_mu.py), measured in

@@ -1,6 +1,6 @@
 //! Which criterion a fit has by default (docs/calibration.md): what chance does to it, and whom it helps.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin defaults -- [DATA_SETS] [heart_disease.csv]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin defaults -- [DATA_SETS] [heart_disease.csv]
 //!
 //! *Chance*: labels at random, one group of 8 rows; how often is the total error of Fairer-NMF within 1 %
 //! of standard NMF's, and how far above is it at most? *Planted*: the first group has a topic of its own;

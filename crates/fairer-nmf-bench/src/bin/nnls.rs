@@ -1,7 +1,7 @@
 //! Exact NNLS of many rows against the product XHᵀ (n = 1,000) that comes before it in a pass: one
 //! thread, panels of 64 rows, by turns, the fastest of each.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin nnls
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin nnls
 
 use fairer_nmf::measure::{Packed, Scratch, room, solve, times};
 use std::time::Instant;

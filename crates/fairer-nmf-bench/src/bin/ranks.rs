@@ -1,6 +1,6 @@
 //! The study behind `--rank auto` (docs/ranks.md): planted ranks, and the paper's synthetic data.
 //!
-//! `cargo run --release -p fairer-nmf-bench --bin ranks -- 20` prints the tables for 20 seeds a cell.
+//! `cargo run --release -p fairer-nmf-bench --features studies --bin ranks -- 20` prints the tables for 20 seeds a cell.
 
 use fairer_nmf::rank::{RankOptions, choose};
 use fairer_nmf::{GroupedData, silent, synthetic};

@@ -1,7 +1,7 @@
 //! How the cost of a fit grows with the rows, in memory and on disk, and a generator of large data.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin scaling -- make FILE.npy ROWS FEATURES
-//!     cargo run --release -p fairer-nmf-bench --bin scaling -- measure FOLDER [ROWS] [FEATURES] [RANK]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin scaling -- make FILE.npy ROWS FEATURES
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin scaling -- measure FOLDER [ROWS] [FEATURES] [RANK]
 //!
 //! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
 //! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints

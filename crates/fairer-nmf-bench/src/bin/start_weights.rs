@@ -1,6 +1,6 @@
 //! Whether the bound's weights are a better beginning than even ones, on the paper's 45 cells.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin start_weights -- SHARED [SEEDS] [N_INIT]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin start_weights -- SHARED [SEEDS] [N_INIT]
 //!
 //! SHARED is the folder with the paper's data sets. Both beginnings get the same baselines and
 //! seeds; a cell differs where the means are further apart than 1e-4.

@@ -1,7 +1,7 @@
 //! How close the default fit comes to the best worst loss ever found, from every seed.
 //!
 //!     .venv/bin/python references/export_starts.py target/starts
-//!     cargo run --release -p fairer-nmf-bench --bin starts -- SHARED target/starts [SEEDS] [OTHERS] [ONLY]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin starts -- SHARED target/starts [SEEDS] [OTHERS] [ONLY]
 //!
 //! SHARED is the folder with the paper's data sets. For every set and rank the baselines are estimated
 //! once and given to all fits. *Best* is the least worst loss of all fits of the row: the default and

@@ -1,6 +1,6 @@
 //! Speed of the exact dictionary step against the cone solver, side by side, cold starts.
 //!
-//!     cargo run --release -p fairer-nmf-bench --bin step
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin step
 
 use fairer_nmf::{GroupedData, rows::Statistics, rows::group_statistics, weights::min_max_step};
 use fairer_nmf_bench::cone_step;
