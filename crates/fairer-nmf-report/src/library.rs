@@ -135,7 +135,10 @@ pub fn report<T: Element>(
         quality: Some(quality(fits, global_bound, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
-        notes: about.notes.into_iter().chain(data.weights_note().map(str::to_owned)).collect(),
+        notes: (about.notes.into_iter())
+            .chain(data.weights_note().map(str::to_owned))
+            .chain(drawn(found))
+            .collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }
@@ -228,6 +231,18 @@ pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
         (last, []) => last.clone(),
         (last, others) => format!("{} and {last}", others.join(", ")),
     })
+}
+
+/// How many random groups stand behind what chance shows, and what they might have cost.
+fn drawn(found: &Comparison) -> Option<String> {
+    let audits = || found.in_order().into_iter().map(|(_, audit)| audit);
+    let (chance, budget) =
+        audits().find_map(|a| a.chance.as_ref().map(|chance| (chance, a.options.chance)))?;
+    let (made, asked, seconds) = (chance.draws, chance.draws_asked, budget.time.as_secs_f64());
+    let made = if made == asked { made.to_string() } else { format!("{made} of {asked}") };
+    Some(format!(
+        "What random groups show comes from {made} draws of groups of every size, which may take {seconds} s at the most; more of them, or more time, can be asked for (chance draws, chance time)."
+    ))
 }
 
 /// What was chosen that is not the paper's, as far as it is known.

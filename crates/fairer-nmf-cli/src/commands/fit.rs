@@ -32,7 +32,7 @@ Examples:
   fairer-nmf fit large.csv --group-by region --rank 20 --memory 2GB
 
 The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
-dictionary of its own would lose (mean ± standard deviation over the runs); and R-Loss, the
+dictionary of its own would lose (± standard deviation over the runs); and R-Loss, the
 difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
 
 --report and --charts need an audit: intervals, tests, the trade-off, topics. --json then holds

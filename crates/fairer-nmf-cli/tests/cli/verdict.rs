@@ -36,6 +36,8 @@ fn chance_and_excess_stand_beside_the_loss() {
             assert!((excess - own("excess_loss")).abs() < near, "{baseline}: {group}");
             assert!(said.contains(&format!("{:.4}", own("excess_loss"))), "{said}");
         }
+        let notes = json["report"]["notes"].to_string();
+        assert!(notes.contains("comes from 10 draws of groups of every size"), "{notes}");
         // What the reader has to know besides stands below the verdict, in the same words everywhere.
         let verdict = &json["verdict"];
         let lines: Vec<&str> = said.lines().collect();

@@ -187,7 +187,7 @@ fn key_figures(report: &Report, percent: Percent) -> String {
 fn definitions(report: &Report) -> String {
     let runs = match report.who_pays.baseline_runs {
         0 | 1 => String::new(),
-        n => format!(" (mean of {} runs)", count(n)),
+        n => format!(" (from {} runs; ± is their spread)", count(n)),
     };
     format!(
         "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
