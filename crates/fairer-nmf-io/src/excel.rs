@@ -7,6 +7,7 @@ use zip::ZipArchive;
 
 use super::decimals::settled;
 use super::error::InputError;
+use super::guard::{CONTRADICTION, guarded};
 use super::plan::{Plan, Reading, Role};
 use super::room::Room;
 use super::table::{Number, Sink, Table};
@@ -20,7 +21,8 @@ pub(crate) fn parse<T: Number>(
     planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
 ) -> Result<Table<T>, InputError> {
     let path = room.path;
-    let range = sheet_of(room, bytes, sheet)?;
+    let range = guarded(|| sheet_of(room, bytes, sheet))
+        .unwrap_or_else(|| Err(InputError::damaged(path, CONTRADICTION)))?;
     let first_line = range.start().map_or(0, |(row, _)| u64::from(row)) + 1;
     let mut rows = (first_line..).zip(range.rows()).filter(|(_, row)| !row.iter().all(is_empty));
     let Some((_, header)) = rows.next() else {

@@ -179,8 +179,11 @@ pub fn codes(
                 return None;
             }
         };
-        let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 0).unwrap_or(&line);
-        let label = text::decode(line).trim().to_string();
+        if let Err(error) = if number == 0 { check_encoding(path, &line) } else { Ok(()) } {
+            wrong = Some(error);
+            return None;
+        }
+        let label = label(number, &line);
         // Only the end of the file may be blank.
         match (label.is_empty(), blank) {
             (true, None) => blank = Some(number),
@@ -200,6 +203,13 @@ pub fn codes(
             Ok(groups)
         }
     }
+}
+
+/// What stands in a line, whose number counts from 0. Every line by itself is UTF-8 or else ISO-8859-1, as
+/// every cell of a table is.
+fn label(number: usize, line: &[u8]) -> String {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 0).unwrap_or(line);
+    text::decode(line).trim().to_string()
 }
 
 fn blank_line(path: &str, line: usize) -> InputError {
@@ -243,8 +253,9 @@ fn which_column(path: &str, option: &str) -> InputError {
 /// The lines of a text file; only the end of the file may be blank.
 pub(crate) fn lines(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError> {
     check_encoding(path, bytes)?;
-    let text = text::decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    let lines: Vec<String> = text.trim_end().lines().map(|line| line.trim().to_string()).collect();
+    let lines = bytes.split(|&byte| byte == b'\n').enumerate();
+    let mut lines: Vec<String> = lines.map(|(number, line)| label(number, line)).collect();
+    lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));
     match lines.iter().position(String::is_empty) {
         Some(blank) => Err(blank_line(path, blank)),
         None => Ok(lines),

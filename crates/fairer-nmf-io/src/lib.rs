@@ -23,6 +23,8 @@ mod excel;
 mod failure;
 mod folder;
 mod forms;
+#[cfg(any(feature = "excel", feature = "parquet"))]
+mod guard;
 mod issues;
 mod jsonl;
 mod labels;

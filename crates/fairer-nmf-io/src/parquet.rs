@@ -1,8 +1,6 @@
 //! Apache Parquet (cargo feature `parquet`): columns through the format's own reader. Arrow on top of it would
 //! be several times the build, for conversions of which a table needs two, to a number and to a word.
 
-mod guard;
-
 use std::fs::File;
 
 use parquet::basic::{ConvertedType, LogicalType};
@@ -13,10 +11,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
-use self::guard::guarded;
 use super::columns::typed;
 use super::delimited::Visit;
 use super::error::InputError;
+use super::guard;
 use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
 use super::table::{Number, Part, Sink, Table};
@@ -231,6 +229,12 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+/// Runs the format's reader; a panic in it is an error.
+fn guarded<R>(decode: impl FnOnce() -> Result<R, ParquetError>) -> Result<R, ParquetError> {
+    let contradiction = || Err(ParquetError::General(guard::CONTRADICTION.into()));
+    guard::guarded(decode).unwrap_or_else(contradiction)
 }
 
 /// How pandas calls an index that has no name: it numbers the rows, and is no feature.

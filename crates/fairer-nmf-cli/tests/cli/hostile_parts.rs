@@ -167,6 +167,11 @@ mod sheets {
             assert!(survives(&place, &fit(name)).code > 0, "{name}");
             survives(&place, &["inspect", name]);
         }
+        // A column beyond 2³² would be another one, were the overflow not looked at.
+        let beyond = [("A", 1, "1"), ("A", 2, "2"), ("ZZZZZZZZ", 2, "3"), ("A", 3, "3")];
+        place.write("beyond.xlsx", workbook(&beyond, ""));
+        let ran = survives(&place, &fit("beyond.xlsx"));
+        assert!(ran.err.contains("its parts contradict each other"), "{}", ran.err);
     }
 
     #[test]
