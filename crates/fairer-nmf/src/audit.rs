@@ -12,6 +12,7 @@ mod individuals;
 mod peers;
 mod permutation;
 pub mod rank;
+mod remark;
 mod report;
 mod residuals;
 mod spread;
@@ -27,7 +28,7 @@ pub use crate::progress::{AuditPart, Role};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
 pub(crate) use chance::chance_within;
 pub use chance::{DrawBudget, GroupChance, RandomGroups, chance_losses};
-pub use comparison::{AuditedPeer, Comparison, Remark, Subject, compare};
+pub use comparison::{AuditedPeer, Comparison, Subject, compare};
 pub use difference::{Differences, GroupDifference, Range};
 pub(crate) use held_out::held_out_baselines;
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
@@ -36,6 +37,7 @@ pub use peers::{Peer, PeerPlan, Peers, fit_peers};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
+pub use remark::Remark;
 pub use report::{AuditOptions, AuditReport, GroupAudit, Refit, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
 pub use spread::{evaluate_rows, evaluate_spread};

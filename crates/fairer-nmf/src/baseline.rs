@@ -74,6 +74,15 @@ impl Baseline {
         Self::Adjusted { estimate: Estimate::best(), draws: Self::CHANCE_DRAWS }
     }
 
+    /// Whether E_ℓ is the lowest error of several runs on the group's own rows.
+    pub(crate) fn is_lowest(&self) -> bool {
+        match self {
+            Self::Estimate(estimate) => estimate.summary == Summary::Lowest,
+            Self::Adjusted { .. } => true,
+            Self::Given { .. } | Self::HeldOut { .. } | Self::Zero => false,
+        }
+    }
+
     /// Runs behind the E_ℓ of a group.
     pub(crate) fn runs(&self) -> usize {
         match self {

@@ -34,18 +34,6 @@ pub enum Discover {
     HeldOutErrors,
 }
 
-impl Discover {
-    /// What is typed.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Topics => "topics",
-            Self::Errors => "errors",
-            Self::HeldOutErrors => "held-out-errors",
-        }
-    }
-}
-
 /// How the groups of a model were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundGroups {

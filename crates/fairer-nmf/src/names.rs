@@ -68,11 +68,19 @@ macro_rules! choices {
     ($type:ty, $($name:literal => $variant:ident),+ $(,)?) => {
         named!($type, $($name => Self::$variant),+);
 
+        impl $type {
+            /// Its name.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self {
-                    $(Self::$variant => $name,)+
-                })
+                f.write_str(self.name())
             }
         }
     };

@@ -27,8 +27,8 @@ pub(crate) struct ChoiceArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub worst_share: Option<f64>,
 
-    /// Find the groups in the data where nobody knows them; an audit, whose tests hold for groups known
-    /// beforehand, is then refused
+    /// Find the groups in the data where nobody knows them; an audit then tests nothing, since its tests
+    /// hold for groups known beforehand
     #[arg(long, value_parser = discover(), value_name = "HOW",
           conflicts_with_all = ["group_by", "group_by_each", "groups", "membership", "worst_share"])]
     pub discover: Option<Discover>,

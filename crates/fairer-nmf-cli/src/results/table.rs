@@ -122,7 +122,9 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     };
     let remark = move |g: &GroupOutcome| match g.group.outside {
         true => ("(outside the maximum)".to_owned(), FAINT),
-        false => (if worst(g) { "<- worst" } else { "" }.to_owned(), BAD),
+        false if !worst(g) => (String::new(), BAD),
+        false if is_beyond_chance(outcome) => ("<- worst beyond chance".to_owned(), BAD),
+        false => ("<- worst".to_owned(), BAD),
     };
     let share = |g: &GroupOutcome| Some(format!("{:.1} %", 100.0 * g.group.observed?));
     let found = [
@@ -197,9 +199,16 @@ fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
     signed(beyond(group)) == signed(worst_beyond(outcome)) && !group.group.outside
 }
 
-/// The loss less what a random group of the size would pay, where the fit allowed that.
+/// The loss less what a random group of the size would pay: what the fit allowed, else what the audit found;
+/// the loss itself where neither knows.
 fn beyond(group: &GroupOutcome) -> f64 {
-    group.own.loss - group.group.allowance.unwrap_or(0.0)
+    let allowed = group.group.allowance.map(|chance| group.own.loss - chance);
+    allowed.or(group.own.excess_loss).unwrap_or(group.own.loss)
+}
+
+/// Whether groups are compared by what they pay beyond chance.
+fn is_beyond_chance(outcome: &Outcome) -> bool {
+    has_allowance(outcome) || outcome.groups.iter().any(|g| g.own.excess_loss.is_some())
 }
 
 /// The largest of those shown.

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::support::{HEART, Place};
+use super::support::{HEART, Place, kills};
 
 const FIT: [&str; 19] = [
     "--group-by",
@@ -38,7 +38,7 @@ fn model(place: &Place) -> Vec<u8> {
 }
 
 /// Kills the fit after random times, and goes on each time; returns how often it was killed.
-fn kill_and_go_on(kills: usize, seed: u64) -> usize {
+fn kill_and_go_on(kills: u32, seed: u64) -> u32 {
     let place = Place::new();
     let start = Instant::now();
     assert!(program(&place, &[]).status().unwrap().success());
@@ -85,14 +85,8 @@ fn kill_and_go_on(kills: usize, seed: u64) -> usize {
 
 #[test]
 fn a_process_killed_at_random_times_ends_with_the_same_model() {
-    assert_eq!(kill_and_go_on(10, 1), 10);
-}
-
-/// `cargo test --release -p fairer-nmf-cli --test cli -- --ignored killed_200_times`.
-#[test]
-#[ignore = "takes minutes"]
-fn killed_200_times() {
-    assert_eq!(kill_and_go_on(200, 2), 200);
+    let count = kills(10);
+    assert_eq!(kill_and_go_on(count, 1), count);
 }
 
 #[test]

@@ -6,12 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::hostile::{Resource, limited};
-use crate::support::{Place, small_csv};
-
-/// How many kills, where nothing else is said.
-fn kills(otherwise: u32) -> u32 {
-    std::env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(otherwise)
-}
+use crate::support::{Place, kills, small_csv};
 
 fn start(place: &Place, arguments: &[&str]) -> Child {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fairer_nmf import _page
+from fairer_nmf import _figures, _page
 from fairer_nmf._frame import GroupTable
 from fairer_nmf._page import Pages, Subject
 
@@ -169,10 +169,7 @@ class Audit(GroupTable, Pages):
         matplotlib.axes.Axes
             The axes.
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(6, 1 + 0.4 * len(self.by_group)))
+        ax = _figures.axes_or(ax, (6, 1 + 0.4 * len(self.by_group)))
         table = self.by_group.iloc[::-1]
         names = [str(name) for name in table.index]
         share = table["baseline_error"] / table["norm"]

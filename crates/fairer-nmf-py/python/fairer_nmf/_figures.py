@@ -27,6 +27,15 @@ def new_axes(rows: int = 8) -> Axes:
     return Figure(figsize=(7, 1.2 + 0.35 * rows), layout="constrained").add_subplot()
 
 
+def axes_or(ax: Any, size: tuple[float, float]) -> Any:
+    """Give the axes, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size)[1]
+
+
 def names_down(axes: Axes, names: list[str]) -> None:
     """Write labels from the top down, as text: a label may hold what Matplotlib reads as maths."""
     axes.set_yticks(range(len(names)), names, parse_math=False)

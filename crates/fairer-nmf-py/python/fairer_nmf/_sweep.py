@@ -12,7 +12,7 @@ from fairer_nmf import _data
 from fairer_nmf._align import index_of
 from fairer_nmf._baseline import estimate_baseline
 from fairer_nmf._estimator import FairerNMF
-from fairer_nmf._figures import over_ranks
+from fairer_nmf._figures import axes_or, over_ranks
 from fairer_nmf._progress import counted
 from fairer_nmf._types import Method
 from fairer_nmf._warn import warn
@@ -80,10 +80,7 @@ class Sweep:
         matplotlib.axes.Axes
             The axes.
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(6, 4))
+        ax = axes_or(ax, (6, 4))
         table = self.worst_loss.sort_index()
         for method in table:
             ax.plot(table.index, table[method], marker="o", label=str(method))

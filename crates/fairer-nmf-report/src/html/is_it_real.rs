@@ -80,19 +80,18 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
 
 fn in_words(p: f64, tested: Tested) -> String {
     let what = match tested {
-        Tested::RelativeError => "error",
-        Tested::Loss => "loss",
+        Tested::RelativeError => "an error",
+        Tested::Loss => "a loss",
     };
     if !p.is_finite() {
         return String::new();
     }
     // p_value says "< 0.001" itself.
     format!(
-        "That a random group of its size has an {what} as large has p\u{a0}=\u{a0}{}, adjusted over the groups.",
+        "That a random group of its size has {what} as large has p\u{a0}=\u{a0}{}, adjusted over the groups.",
         escape(&p_value(p))
     )
     .replace("=\u{a0}&lt;", "&lt;")
-    .replace("an loss", "a loss")
 }
 
 /// Where the numbers come from, said of each model apart where they come from different draws.

@@ -23,7 +23,7 @@
 mod draws;
 
 use super::steps::Steps;
-use super::{AuditPart, evaluate};
+use super::{AuditPart, evaluate, student};
 use crate::random::Purpose;
 use crate::{Baseline, Element, Error, GroupedData, Observer, Result};
 use draws::{Draws, Own};
@@ -201,8 +201,11 @@ const ROWS: usize = 1_000;
 /// Rows a topic from which on a group is judged by its own: below, its loss tells it from random groups
 /// only where it lies beyond their scatter.
 const FEW_ROWS: usize = 3;
-/// Standard deviations of random groups that a loss has to exceed their mean by to be told from theirs.
+/// Standard deviations of random groups that the loss of a group of few rows has to exceed their mean by
+/// to be told from theirs, at the least.
 const APART: f64 = 2.0;
+/// How often any of several such groups may do so by chance.
+const BY_CHANCE: f64 = 0.05;
 
 /// What random groups of one group's size pay.
 pub(crate) struct Chance {
@@ -241,20 +244,31 @@ pub(crate) fn chance_within<T: Element>(
     let losses: Vec<Option<Vec<f64>>> =
         (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
     let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
+    // Groups with no more rows than topics are judged by that alone.
+    let rank = components.nrows();
+    let few = |l: usize| (rank + 1..FEW_ROWS * rank).contains(&data.groups()[l].rows.len());
+    let apart = apart((0..data.groups().len()).filter(|&l| few(l)).count(), losses.len());
     let one = |l: usize| {
         if losses.is_empty() {
             return Ok(Chance { mean: 0.0, indistinct: false });
         }
         let (mean, sd) = moments(&losses, l);
-        let rows = &data.groups()[l].rows;
-        // Groups with no more rows than topics are judged by that alone.
-        let rank = components.nrows();
-        let few = (rank + 1..FEW_ROWS * rank).contains(&rows.len()) && losses.len() >= AT_LEAST;
-        let own = || all.loss(rows, Purpose::Chance(0, 1 + l as u64));
-        let indistinct = few && own()? <= mean + APART * sd;
+        let own = || all.loss(&data.groups()[l].rows, Purpose::Chance(0, 1 + l as u64));
+        let indistinct = few(l) && losses.len() >= AT_LEAST && own()? <= mean + apart * sd;
         Ok(Chance { mean: mean.max(0.0), indistinct })
     };
     (0..data.groups().len()).map(one).collect()
+}
+
+/// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where
+/// mean and standard deviation are of `draws`: Student's t of another draw, shared over the groups
+/// (Bonferroni), so that one of many small groups does not enter because they are many.
+fn apart(groups: usize, draws: usize) -> f64 {
+    if groups == 0 || draws < 2 {
+        return APART;
+    }
+    let n = draws as f64;
+    APART.max(student::quantile(BY_CHANCE / groups as f64, n - 1.0) * (1.0 + 1.0 / n).sqrt())
 }
 
 /// Makes draws until there are `wanted` beside the observed one, a few at a time while `go_on`.

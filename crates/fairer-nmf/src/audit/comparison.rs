@@ -6,14 +6,13 @@
 //! against the same baselines, so that losses compare.
 
 use super::{
-    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Verdict, audit,
-    audit_pair, compare_individuals, evaluate,
+    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Remark, Verdict,
+    audit, audit_pair, compare_individuals, evaluate,
 };
 use crate::criterion::Allowance;
 use crate::progress::Role;
-use crate::{Element, GroupedData, Method, Model, Observer, Progress, Result, Status};
+use crate::{Element, GroupedData, Method, Model, Observer, Progress, Result};
 use ndarray::ArrayView2;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -114,34 +113,6 @@ impl Comparison {
             Role::Fairer => self.fairer.as_ref(),
         }
     }
-}
-
-/// Something that a reader of a comparison has to know.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "code")]
-#[non_exhaustive]
-pub enum Remark {
-    /// A peer did not converge.
-    NotConverged {
-        /// Which.
-        role: Role,
-        /// How its fit ended.
-        status: Status,
-        /// What it was allowed.
-        max_iterations: usize,
-    },
-    /// No time was left to fit a peer.
-    OutOfTime {
-        /// Which.
-        role: Role,
-    },
-    /// A part of an audit was stopped.
-    Unfinished {
-        /// Whose audit.
-        role: Role,
-        /// Which part.
-        part: AuditPart,
-    },
 }
 
 /// Audits a dictionary with baselines E_ℓ, and its peers beside it.

@@ -1,7 +1,7 @@
 //! The models that are fitted to be set beside a dictionary: standard NMF and Fairer-NMF of the same rank,
 //! against the same baselines.
 
-use super::comparison::Remark;
+use super::Remark;
 use crate::baseline::GroupBaseline;
 use crate::fit::{allowances, fit_against};
 use crate::progress::Role;

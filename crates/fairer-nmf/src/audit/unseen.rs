@@ -163,7 +163,7 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
     }
 
     /// The rows as data of one group; none where they are all zero.
-    fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d, T>>> {
+    pub fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d, T>>> {
         if rows.iter().all(|&row| self.data.row_squared_norm(row) <= 0.0) {
             return Ok(None);
         }

@@ -11,7 +11,6 @@ use super::chance::RandomGroups;
 use super::difference::{Differences, GroupDifference};
 use super::report::GroupAudit;
 use crate::Baseline;
-use crate::baseline::Summary;
 use serde::{Deserialize, Serialize};
 
 /// The answers.
@@ -253,12 +252,7 @@ fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> 
         return None;
     }
     let (name, off) = (&found.groups[l].name, points(off(l)));
-    let estimated = |b: &Baseline| match b {
-        Baseline::Estimate(estimate) => estimate.summary == Summary::Lowest,
-        Baseline::Adjusted { .. } => true,
-        _ => false,
-    };
-    Some(match found.baseline.is_none_or(estimated) {
+    Some(match found.baseline.is_none_or(Baseline::is_lowest) {
         true => format!(
             "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
         ),

@@ -15,6 +15,9 @@ const SHOWN: usize = 5;
 /// of a hundred.
 const RISE: f64 = 0.02;
 
+/// Share of the rows in groups outside the maximum beyond which it is said that they are many.
+const MANY: f64 = 0.1;
+
 /// The first few names of a list, and how many there are besides.
 fn listed(groups: &[String]) -> String {
     let named: Vec<String> = groups.iter().take(SHOWN).map(|g| format!("'{g}'")).collect();
@@ -66,6 +69,13 @@ pub enum Warning {
     GroupsLikeChance {
         /// The groups.
         groups: Vec<String>,
+    },
+    /// The groups outside the maximum are many rows together, and nothing is minimised for them.
+    ManyOutside {
+        /// Their share of all rows.
+        share: f64,
+        /// The rows of the largest of them.
+        largest: usize,
     },
     /// Fairness costs all together more than `RISE` of the data.
     TotalErrorRose {
@@ -132,7 +142,13 @@ impl Warning {
         let names = |groups: &[&GroupFit]| groups.iter().map(|g| g.name.clone()).collect();
         let few = (!few.is_empty()).then(|| Self::GroupsOutside { rank, groups: names(&few) });
         let alike = (!alike.is_empty()).then(|| Self::GroupsLikeChance { groups: names(&alike) });
-        few.into_iter().chain(alike).collect()
+        let outside = || groups.iter().filter(|g| g.outside).map(|g| g.rows);
+        let all: usize = groups.iter().map(|g| g.rows).sum();
+        let share = outside().sum::<usize>() as f64 / all.max(1) as f64;
+        let many = outside().count() > 1 && share > MANY;
+        let many =
+            many.then(|| Self::ManyOutside { share, largest: outside().max().unwrap_or_default() });
+        few.into_iter().chain(alike).chain(many).collect()
     }
 
     /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and who caused it: the
@@ -163,6 +179,7 @@ impl Warning {
             Self::BaselineNearNorm { .. } => "baseline-near-norm",
             Self::GroupsOutside { .. } => "groups-outside",
             Self::GroupsLikeChance { .. } => "groups-like-chance",
+            Self::ManyOutside { .. } => "many-outside",
             Self::TotalErrorRose { .. } => "total-error-rose",
             Self::BaselinesCutShort => "baselines-cut-short",
             Self::NotConverged { .. } => "not-converged",
@@ -201,6 +218,12 @@ impl std::fmt::Display for Warning {
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
                 if groups.len() == 1 { "pays" } else { "pay" },
+            ),
+            Self::ManyOutside { share, largest } => write!(
+                f,
+                "the groups outside the maximum hold {:.0} % of the rows, and the fit minimises nothing for them: merge groups of fewer than {} rows, and together they count as one",
+                100.0 * share,
+                largest + 1,
             ),
             Self::TotalErrorRose { standard, found, group, rows } => write!(
                 f,

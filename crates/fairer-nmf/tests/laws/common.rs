@@ -2,17 +2,23 @@
 
 use fairer_nmf::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping};
 use ndarray::Array2;
+use serde_json::Value;
 
-/// SplitMix64, so that the tests do not lean on the library's own numbers.
+/// SplitMix64, so that the tests do not lean on the library's own numbers: uniform on [0, 1).
+pub fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A stream of such numbers.
 pub struct Rng(pub u64);
 
 impl Rng {
     pub fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        uniform(&mut self.0)
     }
 
     pub fn matrix(&mut self, rows: usize, columns: usize) -> Array2<f64> {
@@ -108,4 +114,15 @@ pub fn methods() -> Vec<Method> {
         Method::Standard { update: Update::Hals },
         Method::Standard { update: Update::Nnls },
     ]
+}
+
+/// A list of numbers of an oracle's file.
+pub fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+/// A matrix of an oracle's file.
+pub fn matrix(value: &Value) -> Array2<f64> {
+    let rows: Vec<Vec<f64>> = value.as_array().unwrap().iter().map(numbers).collect();
+    Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
 }

@@ -2,22 +2,12 @@
 //! `tests/data/mu_oracle.json`, made by `references/make_mu_oracle.py`.
 
 use crate::common::distance;
+use crate::common::{matrix, numbers};
 use fairer_nmf::{
     Baseline, GroupedData, Method, Parameters, Stopping, Update, WeightRule, fit::Start,
     fit::fit_from, silent,
 };
-use ndarray::Array2;
 use serde_json::Value;
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-}
-
-fn matrix(value: &Value) -> Array2<f64> {
-    let rows: Vec<Vec<f64>> = value.as_array().unwrap().iter().map(numbers).collect();
-    let shape = (rows.len(), rows[0].len());
-    Array2::from_shape_vec(shape, rows.into_iter().flatten().collect()).unwrap()
-}
 
 fn oracle() -> Value {
     serde_json::from_str(include_str!("../data/mu_oracle.json")).unwrap()

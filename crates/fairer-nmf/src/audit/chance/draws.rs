@@ -3,7 +3,6 @@
 use super::super::steps::Steps;
 use super::super::unseen::Fitter;
 use super::Baselines;
-use crate::baseline::Summary;
 use crate::fit::estimate_baselines;
 use crate::random::{Purpose, Stream};
 use crate::{Baseline, Element, GroupedData, Result};
@@ -24,8 +23,8 @@ pub(super) enum Own<'a> {
 impl<'a> Own<'a> {
     pub(super) fn of(baselines: Baselines<'a>) -> Self {
         match baselines.kind {
-            None | Some(Baseline::Adjusted { .. } | Baseline::Given { .. }) => Self::Best,
-            Some(Baseline::Estimate(estimate)) if estimate.summary == Summary::Lowest => Self::Best,
+            None | Some(Baseline::Given { .. }) => Self::Best,
+            Some(kind) if kind.is_lowest() => Self::Best,
             Some(Baseline::Zero) => Self::Zero,
             Some(kind) => Self::Like { kind, errors: baselines.errors },
         }
@@ -58,7 +57,8 @@ impl<T: Element> Draws<'_, '_, T> {
         let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
         let one = |(l, rows): (usize, &Vec<usize>)| {
             if let (0, Own::Like { errors, .. }) = (b, self.own) {
-                return Ok(self.shared(rows) - errors[l] / self.data.groups()[l].norm());
+                let norm = self.data.groups()[l].norm();
+                return Ok(self.shared(rows, self.squared_norm(rows)) - errors[l] / norm);
             }
             let part = &rows[..rows.len().min(most)];
             let share = part.len() as f64 / rows.len() as f64;
@@ -73,33 +73,32 @@ impl<T: Element> Draws<'_, '_, T> {
         if norm <= 0.0 {
             return Ok(0.0);
         }
-        Ok(self.shared(rows) - self.baseline(rows, norm, purpose)?)
+        Ok(self.shared(rows, norm) - self.baseline(rows, norm, purpose)?)
     }
 
     fn squared_norm(&self, rows: &[usize]) -> f64 {
         rows.iter().map(|&row| self.data.row_squared_norm(row)).sum()
     }
 
-    /// The relative error of rows under the shared dictionary.
-    fn shared(&self, rows: &[usize]) -> f64 {
+    /// The relative error of rows with this squared norm under the shared dictionary.
+    fn shared(&self, rows: &[usize], norm: f64) -> f64 {
         let shared: f64 = rows.iter().map(|&row| self.row_errors[row]).sum();
-        (shared / self.squared_norm(rows)).sqrt()
+        (shared / norm).sqrt()
     }
 
     /// What a dictionary of their own leaves of rows with this squared norm, relative to them.
     fn baseline(&self, rows: &[usize], norm: f64, purpose: Purpose) -> Result<f64> {
         let (rank, seed, steps) = (self.components.nrows(), self.seed, self.steps);
+        let fitter = Fitter { data: self.data, rank, seed, steps };
         match self.own {
             Own::Zero => Ok(0.0),
             Own::Best => {
-                let fitter = Fitter { data: self.data, rank, seed, steps };
                 let own = fitter.errors(rows, &fitter.best(rows, self.components, purpose)?)?;
                 Ok((own.iter().sum::<f64>() / norm).sqrt())
             }
             Own::Like { kind, .. } => {
-                let mut rows = rows.to_vec();
-                rows.sort_unstable();
-                let alone = self.data.regrouped(vec![("rows".to_owned(), rows)])?;
+                // Positive, so that they are a group.
+                let Some(alone) = fitter.alone(rows)? else { return Ok(0.0) };
                 let seed = Stream::new(seed, purpose, 0).next_u64();
                 let found = estimate_baselines(&alone, rank, kind, seed, &|_| steps.tell())?;
                 steps.go_on()?;

@@ -1,13 +1,11 @@
 //! The worst share of rows: never rises, never above standard NMF, and does what a rare group that nobody named needs.
 
 use fairer_nmf::audit::evaluate;
-use fairer_nmf::{GroupedData, Method, Model, Parameters, Progress, Status, Warning, fit, silent};
+use fairer_nmf::{GroupedData, Method, Model, Parameters, Status, Warning, fit, silent};
 use ndarray::{Array2, Axis, concatenate};
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::{low_rank, number};
+use super::{iterations, low_rank, number};
 
 /// 90 rows of three topics and 10 of another.
 fn rare() -> Array2<f64> {
@@ -118,19 +116,13 @@ fn weights_count_as_repeated_rows_in_the_share() {
 fn a_time_limit_is_that_of_the_whole_fit() {
     let x = rare();
     let data = GroupedData::one_group(x.view()).unwrap();
-    let heard = AtomicUsize::new(0);
-    let observer = |progress: &Progress<'_>| {
-        if matches!(progress, Progress::Iteration { .. }) {
-            heard.fetch_add(1, Ordering::Relaxed);
-        }
-        ControlFlow::Continue(())
-    };
     let mut asked = parameters(Method::WorstShare { share: 0.1 });
     asked.stopping.time_limit = Some(Duration::ZERO);
-    let model = fit(&data, &asked, &observer).unwrap().model;
+    let (found, heard) = iterations(|observer| fit(&data, &asked, observer));
+    let model = found.unwrap().model;
     assert_eq!(model.status, Status::TimeLimit);
     assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
     // An iteration of each restart of the first start.
-    assert!(heard.load(Ordering::Relaxed) <= asked.n_init, "{heard:?}");
+    assert!(heard <= asked.n_init, "{heard}");
     assert!(model.history.is_empty());
 }

@@ -1,5 +1,6 @@
 //! Laws of the audit.
 
+use crate::common::uniform;
 use fairer_nmf::audit::{
     AuditPart, Refit, TradeOffOptions, bootstrap, bootstrap_refit, held_out, permutation_test,
     permutation_test_refit, trade_off,
@@ -12,15 +13,6 @@ use ndarray::{Array2, array, s};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// SplitMix64, the tests' own: uniform numbers on [0, 1).
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-}
 
 fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut state = seed;

@@ -1,8 +1,8 @@
 //! The audit's statistics against SciPy and plain NumPy (references/make_audit_oracle.py).
 
+use crate::common::{matrix, numbers};
 use fairer_nmf::audit::{Evaluation, bootstrap, describe_topics, match_topics, permutation_test};
 use fairer_nmf::{GroupedData, audit::evaluate};
-use ndarray::Array2;
 use serde_json::Value;
 
 const DRAWS: usize = 40_000;
@@ -26,15 +26,6 @@ impl Oracle {
     fn labels(&self) -> Vec<&str> {
         self.0["labels"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect()
     }
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-}
-
-fn matrix(value: &Value) -> Array2<f64> {
-    let rows: Vec<Vec<f64>> = value.as_array().unwrap().iter().map(numbers).collect();
-    Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
 }
 
 fn close(a: f64, b: f64, tolerance: f64, what: &str) {

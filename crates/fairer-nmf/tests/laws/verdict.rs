@@ -1,6 +1,7 @@
 //! Laws of the verdict and of what it is made of. docs/calibration.md has the study that this is a
 //! small seeded part of.
 
+use crate::common::uniform;
 use fairer_nmf::audit::{DrawBudget, VerdictCode, feature_errors};
 use fairer_nmf::{
     Baseline, GroupedData, Method, Parameters, audit, audit::AuditOptions, audit::AuditReport,
@@ -8,15 +9,6 @@ use fairer_nmf::{
 };
 use ndarray::{Array2, s};
 use std::time::Duration;
-
-/// SplitMix64, the tests' own: uniform numbers on [0, 1).
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-}
 
 const RANK: usize = 3;
 

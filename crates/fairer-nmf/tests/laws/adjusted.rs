@@ -1,20 +1,12 @@
 //! Laws of the size-adjusted criterion: chance cannot steer it, unfairness can.
 
+use crate::common::uniform;
 use fairer_nmf::audit::chance_losses;
 use fairer_nmf::{
     Baseline, Fit, GroupedData, Method, Parameters, Warning, audit::evaluate, baseline::Estimate,
     fit, fit::Allowance, silent,
 };
 use ndarray::Array2;
-
-/// SplitMix64, the tests' own: uniform numbers on [0, 1).
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-}
 
 /// Five shared topics with noise; the first group has `own` of a topic of its own.
 fn draw(sizes: &[usize], own: f64, noise: f64, seed: u64) -> (Array2<f64>, Vec<String>) {
@@ -105,6 +97,33 @@ fn a_group_of_few_rows_enters_the_maximum_only_where_it_stands_out() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let p = Parameters { bound: false, allow_small_groups: true, ..Parameters::careful(5) };
     assert!(!fit(&data, &p, &silent).unwrap().model.groups[0].outside);
+}
+
+#[test]
+fn many_groups_of_few_rows_enter_the_maximum_no_oftener_than_one() {
+    // Twenty groups of eight rows like all others: with two standard deviations for each of them some
+    // group entered the maximum in most data sets, and bent the fit.
+    let sizes: Vec<usize> = [8; 20].into_iter().chain([120, 160]).collect();
+    let (mut entered, mut rises) = (0, Vec::new());
+    for seed in 0..12 {
+        let (x, labels) = draw(&sizes, 0.0, 0.6, 100 + seed);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let found = careful(&data);
+        entered += usize::from(found.model.groups.iter().any(|g| g.rows == 8 && !g.outside));
+        let standard = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
+        rises.push(total_error(&found) / standard - 1.0);
+        // Nothing is minimised for a third of the rows: that is said, with what to do.
+        let many = found.model.warnings.iter().find(|w| w.code() == "many-outside").unwrap();
+        assert!(many.to_string().contains("fewer than 9 rows"), "{many}");
+    }
+    let bent = rises.iter().filter(|rise| **rise > 0.01).count();
+    println!("20 groups of 8 rows: some inside in {entered} of 12, total 1 % above in {bent}");
+    // 5 % of 12: more than 2 with a probability of 2 %.
+    assert!(entered <= 2 && bent <= 2, "{entered} {rises:?}");
+    // One among them with a topic of its own still stands out.
+    let (x, labels) = draw(&sizes, 0.5, 0.15, 130);
+    let found = careful(&GroupedData::new(x.view(), &labels).unwrap());
+    assert!(!found.model.groups[0].outside);
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! Groups that are found.
 
 use fairer_nmf::discover::{Discover, discover};
-use fairer_nmf::{GroupedData, Model, Parameters, Progress, fit, silent};
+use fairer_nmf::{GroupedData, Model, Parameters, fit, silent};
 use ndarray::{Array2, Axis, concatenate};
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::number;
+use super::{iterations, number};
 
 /// Two kinds of rows without a common feature, the second rare and hard to fit with few topics.
 fn two_kinds(zeros: usize) -> Array2<f64> {
@@ -79,17 +77,12 @@ fn groups_that_the_data_have_play_no_part() {
 fn a_time_limit_is_that_of_all_rounds() {
     let x = two_kinds(0);
     let data = GroupedData::one_group(x.view()).unwrap();
-    let heard = AtomicUsize::new(0);
-    let observer = |progress: &Progress<'_>| {
-        if matches!(progress, Progress::Iteration { .. }) {
-            heard.fetch_add(1, Ordering::Relaxed);
-        }
-        ControlFlow::Continue(())
-    };
     let mut asked = Parameters { n_init: 2, ..Parameters::new(2) };
     asked.stopping.time_limit = Some(Duration::ZERO);
-    let found = discover(&data, Discover::Errors, 3, &asked, &observer).unwrap();
+    let (found, heard) =
+        iterations(|observer| discover(&data, Discover::Errors, 3, &asked, observer));
+    let found = found.unwrap();
     assert_eq!(found.rounds, 1);
-    assert!(heard.load(Ordering::Relaxed) <= 2, "{heard:?}");
+    assert!(heard <= 2, "{heard}");
     assert_eq!(data.with_found(&found).unwrap().groups().len(), 3);
 }

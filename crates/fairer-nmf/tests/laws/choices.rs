@@ -10,6 +10,10 @@ mod refusals;
 mod weights;
 mod worst_share;
 
+use fairer_nmf::Progress;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// Numbers between 0 and 1 that look random, the same everywhere.
 fn number(i: usize, j: usize, seed: usize) -> f64 {
     let z = (i * 1_000_003 + j * 7919 + seed * 104_729 + 17) as u64;
@@ -25,4 +29,16 @@ fn low_rank(rows: usize, features: usize, rank: usize, noise: f64) -> ndarray::A
     let mut x = w.dot(&h);
     x.indexed_iter_mut().for_each(|((i, j), v)| *v += noise * number(i, j, 3));
     x
+}
+
+/// Iterations that are told of while something is done with an observer, and what came of it.
+fn iterations<R>(done: impl FnOnce(&fairer_nmf::Observer<'_>) -> R) -> (R, usize) {
+    let heard = AtomicUsize::new(0);
+    let found = done(&|progress: &Progress<'_>| {
+        if matches!(progress, Progress::Iteration { .. }) {
+            heard.fetch_add(1, Ordering::Relaxed);
+        }
+        ControlFlow::Continue(())
+    });
+    (found, heard.into_inner())
 }
