@@ -1,6 +1,6 @@
 //! What a dictionary costs each group.
 
-use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, grouped};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
@@ -19,7 +19,7 @@ enum Errors {
 
 /// Norms, relative errors, losses and W of a dictionary in unscaled features.
 #[pyfunction]
-#[pyo3(signature = (x, groups, components, representation, baselines, relative, normalize, scale, threads))]
+#[pyo3(signature = (x, groups, components, representation, baselines, relative, normalize, scale, threads, unobserved=false))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn evaluate<'py>(
     py: Python<'py>,
@@ -32,6 +32,7 @@ pub fn evaluate<'py>(
     normalize: bool,
     scale: Option<Vec<f64>>,
     threads: usize,
+    unobserved: bool,
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>, Bound<'py, PyAny>)> {
     let groups = Groups::of(groups)?;
     let scaling = Scaling::of(normalize, scale);
@@ -41,8 +42,9 @@ pub fn evaluate<'py>(
     let w = representation.as_ref().map(|w| w.as_array());
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
+        let gaps = Gaps::of(&view, unobserved);
         let task = |_: &fairer_nmf::Observer<'_>| {
-            evaluate_view(&view, groups.as_ref(), scaling, h, w, baselines)
+            evaluate_view(&gaps, groups.as_ref(), scaling, h, w, baselines)
         };
         let (norms, found) = run(py, threads, None, task)?.map_err(to_python)?;
         let w = found.representation.into_pyarray(py).into_any();
@@ -51,14 +53,15 @@ pub fn evaluate<'py>(
 }
 
 fn evaluate_view<T: Element>(
-    view: &View<'_, T>,
+    gaps: &Gaps<'_, T>,
     groups: Option<&Groups>,
     scaling: Scaling,
     h: Array2<f64>,
     w: Option<ArrayView2<'_, f64>>,
     baselines: Errors,
 ) -> fairer_nmf::Result<(Vec<f64>, Evaluation<T>)> {
-    let data = grouped(view, groups, scaling)?;
+    let view = gaps.view();
+    let data = gaps.applied(grouped(&view, groups, scaling)?)?;
     let h = in_scaled_features(h, data.scale());
     let norms: Vec<f64> = data.groups().iter().map(Group::norm).collect();
     let errors = match baselines {
@@ -70,7 +73,7 @@ fn evaluate_view<T: Element>(
 
 /// Ends of the bootstrap intervals of the groups' relative errors.
 #[pyfunction]
-#[pyo3(signature = (x, groups, components, representation, baselines, normalize, draws_level_seed, threads, listener=None))]
+#[pyo3(signature = (x, groups, components, representation, baselines, normalize, draws_level_seed, threads, listener=None, unobserved=false))]
 #[allow(clippy::too_many_arguments)]
 pub fn intervals<'py>(
     py: Python<'py>,
@@ -83,6 +86,7 @@ pub fn intervals<'py>(
     draws_level_seed: (usize, f64, u64),
     threads: usize,
     listener: Option<Py<PyAny>>,
+    unobserved: bool,
 ) -> PyResult<Vec<[f64; 2]>> {
     let (draws, level, seed) = draws_level_seed;
     let groups = Groups::of(groups)?;
@@ -103,8 +107,10 @@ pub fn intervals<'py>(
     };
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
+        let gaps = Gaps::of(&view, unobserved);
         let task = |observer: &fairer_nmf::Observer<'_>| {
-            let data = grouped(&view, groups.as_ref(), scaling)?;
+            let view = gaps.view();
+            let data = gaps.applied(grouped(&view, groups.as_ref(), scaling)?)?;
             let h = in_scaled_features(h, data.scale());
             audit_pair(&data, h.view(), w, &baselines, None, &options, observer)
         };

@@ -123,8 +123,8 @@ pub struct Gaps<'a, T> {
 impl<'a, T: Element> Gaps<'a, T> {
     pub fn of(given: &'a View<'a, T>, unobserved: bool) -> Self {
         let filled = match given {
-            View::Dense(view) if unobserved => {
-                Some(split_unobserved(*view)).filter(|(_, mask)| mask.iter().any(|gap| *gap))
+            View::Dense(view) if unobserved && view.iter().any(|v| v.to_f64().is_nan()) => {
+                Some(split_unobserved(*view))
             }
             _ => None,
         };

@@ -18,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The parameters of a fit, as the package hands them over in a dict.
 #[derive(FromPyObject)]
@@ -248,10 +248,16 @@ fn fit_view<T: Element>(
 ) -> fairer_nmf::Result<fairer_nmf::Fit<T>> {
     let view = gaps.view();
     let data = gaps.applied(grouped(&view, groups, Scaling::of(normalize, None))?)?;
+    let begin = Instant::now();
     let found = match discovery {
         Some((how, groups)) => Some(discover(&data, how, groups, parameters, observer)?),
         None => None,
     };
+    // One limit for finding the groups and fitting them.
+    let mut left = parameters.clone();
+    if let (Some(limit), true) = (&mut left.stopping.time_limit, found.is_some()) {
+        *limit = limit.saturating_sub(begin.elapsed());
+    }
     let data = match &found {
         Some(found) => data.with_found(found)?,
         None => data,
@@ -259,10 +265,11 @@ fn fit_view<T: Element>(
     let mut fit = match start {
         Some(mut start) => {
             start.components = start.components.map(|h| in_scaled_features(h, data.scale()));
-            fairer_nmf::fit::fit_from(&data, parameters, &start, observer)?
+            fairer_nmf::fit::fit_from(&data, &left, &start, observer)?
         }
-        None => fairer_nmf::fit::fit_kept(&data, parameters, kept, observer)?,
+        None => fairer_nmf::fit::fit_kept(&data, &left, kept, observer)?,
     };
+    fit.model.parameters.stopping.time_limit = parameters.stopping.time_limit;
     fit.model.found_groups = found;
     Ok(fit)
 }
@@ -296,7 +303,7 @@ pub fn choose_rank<'py>(
 
 /// The baseline of every group: norms N, errors E, and the errors of the runs.
 #[pyfunction]
-#[pyo3(signature = (x, groups, rank, baseline_name, runs, errors, normalize, seed, threads, listener=None))]
+#[pyo3(signature = (x, groups, rank, baseline_name, runs, errors, normalize, seed, threads, listener=None, unobserved=false))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn estimate_baselines<'py>(
     py: Python<'py>,
@@ -310,13 +317,17 @@ pub fn estimate_baselines<'py>(
     seed: u64,
     threads: usize,
     listener: Option<Py<PyAny>>,
+    unobserved: bool,
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
     let baseline = baseline(baseline_name, runs, errors)?;
     let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
+        let gaps = Gaps::of(&view, unobserved);
         let task = |observer: &Observer<'_>| {
-            let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
+            let view = gaps.view();
+            let scaling = Scaling::of(normalize, None);
+            let data = gaps.applied(grouped(&view, groups.as_ref(), scaling)?)?;
             let found = fairer_nmf::fit::estimate_baselines(&data, rank, &baseline, seed, observer)?;
             Ok((data.groups().iter().map(fairer_nmf::data::Group::norm).collect(), found))
         };

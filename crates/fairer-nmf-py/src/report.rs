@@ -2,7 +2,7 @@
 //! program uses.
 
 use crate::audit::in_scaled_features;
-use crate::data::{GivenGroups, Groups, Input, Scaling, View, for_element, grouped};
+use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, grouped};
 use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
@@ -25,6 +25,8 @@ use std::time::Duration;
 pub struct ReportSettings {
     title: String,
     normalize: bool,
+    /// Whether NaN stands for unobserved cells.
+    unobserved: bool,
     baselines: Vec<f64>,
     /// The error of every run behind each baseline; empty where they were given.
     baseline_run_errors: Vec<Vec<f64>>,
@@ -118,8 +120,9 @@ pub fn report<'py>(
     }
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
+        let gaps = Gaps::of(&view, settings.unobserved);
         let task = |observer: &Observer<'_>| {
-            find(&view, groups.as_ref(), (h, w), &settings, how, observer)
+            find(&gaps, groups.as_ref(), (h, w), &settings, how, observer)
         };
         run(py, settings.threads, listener, task)?.map_err(to_python).map(Report)
     })
@@ -147,14 +150,15 @@ fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
 }
 
 fn find<T: Element>(
-    view: &View<'_, T>,
+    gaps: &Gaps<'_, T>,
     groups: Option<&Groups>,
     (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
     s: &ReportSettings,
     (parameters, refit, method): (Parameters, Option<Refit>, Option<Method>),
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
-    let data = grouped(view, groups, Scaling::of(s.normalize, None))?;
+    let view = gaps.view();
+    let data = gaps.applied(grouped(&view, groups, Scaling::of(s.normalize, None))?)?;
     let h = in_scaled_features(h, data.scale());
     let options = AuditOptions {
         draws: s.draws,

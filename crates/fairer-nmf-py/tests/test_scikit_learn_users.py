@@ -104,6 +104,12 @@ def test_a_time_limit_ends_a_fit(tmp_path):
         model.fit(X)
     model.save(tmp_path / "m")
     assert FairerNMF.load(tmp_path / "m").time_limit == 0.3
+    # One limit for finding the groups and fitting them; the model keeps what was asked for.
+    found = FairerNMF(3, discover="errors", tol=0.0, max_iter=1_000_000_000, time_limit=0.3, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        found.fit(X)
+    found.save(tmp_path / "found")
+    assert FairerNMF.load(tmp_path / "found").time_limit == 0.3
     for wrong in (-1.0, float("nan")):
         with pytest.raises(ValueError, match="time_limit is .*: expected seconds"):
             FairerNMF(2, time_limit=wrong).fit(X, sensitive_features=np.arange(400) % 2)

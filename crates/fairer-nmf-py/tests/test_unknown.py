@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import nnls
 from sklearn.base import clone
@@ -11,7 +12,7 @@ from sklearn.decomposition import NMF
 from test_program import PROGRAM
 
 import fairer_nmf
-from fairer_nmf import FairerNMF, compare
+from fairer_nmf import FairerNMF, audit, compare
 from fairer_nmf.datasets import make_synthetic_1
 
 RANK = 3
@@ -135,6 +136,51 @@ def test_unobserved_cells_are_nan_or_masked(dtype):
         FairerNMF(2).fit(holed, sensitive_features=groups)
     with pytest.raises(ValueError, match="missing is 'drop'"):
         FairerNMF(2, missing="drop").fit(holed)
+
+
+def test_an_audit_of_unobserved_cells_is_of_the_others(tmp_path):
+    X, *_ = low_rank()
+    X = np.vstack([X, X + 0.1])
+    gaps = np.random.default_rng(1).random(X.shape) < 0.2
+    holed = np.where(gaps, np.nan, X)
+    groups = np.arange(len(X)) % 2
+    model = FairerNMF(2, missing="unobserved", random_state=0).fit(holed, sensitive_features=groups)
+    found = audit(holed, model, sensitive_features=groups, draws=20)
+    W = model.transform(holed)
+    left = np.where(gaps, 0, X - W @ model.components_)
+    seen = np.where(gaps, 0, X)
+    for g in (0, 1):
+        expected = np.linalg.norm(left[groups == g]) / np.linalg.norm(seen[groups == g])
+        assert found.by_group["relative_error"][g] == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(found.by_group["relative_error"], model.group_errors_, rtol=1e-3)
+    masked = audit(np.ma.array(X, mask=gaps), model, sensitive_features=groups)
+    np.testing.assert_array_equal(masked.by_group["loss"], found.by_group["loss"])
+    worst = model.worst_criterion_
+    assert model.score(holed, sensitive_features=groups) == pytest.approx(-worst, abs=1e-3)
+    page = found.report(draws=20, permutations=20, chance_draws=10)
+    assert "over observed cells" in page.html()
+    said = json.loads(page.json())["who_pays"]["groups"]
+    np.testing.assert_allclose([g["observed"] for g in said], model.observed_shares_)
+    with pytest.raises(ValueError, match="nan|NaN"):
+        audit(holed, model.components_, sensitive_features=groups)
+    given = audit(holed, model.components_, sensitive_features=groups, missing="unobserved", baseline="zero")
+    assert given.by_group["relative_error"][0] == pytest.approx(found.by_group["relative_error"][0])
+    with pytest.raises(ValueError, match="missing is 'zero'"):
+        audit(X, model, sensitive_features=groups, missing="zero")
+    # The program says the same of the same file and model.
+    names = [f"f{j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(holed, columns=names).assign(g=groups)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    asked = ["--group-by", "g", "--missing", "unobserved", "--quiet"]
+    fit = ["fit", "x.csv", "-r", "2", "--normalize", "none", "--model", "m", "--json", "f.json", *asked]
+    check = ["audit", "x.csv", "--model", "m", "--json", "a.json", "--draws", "0", *asked]
+    for command in (fit, check):
+        subprocess.run([PROGRAM, *command], cwd=tmp_path, check=True)
+    fitted, audited = (json.loads((tmp_path / name).read_text()) for name in ("f.json", "a.json"))
+    for one, other in zip(fitted["groups"], audited["groups"], strict=True):
+        assert other["relative_error"] == pytest.approx(one["relative_error"], rel=1e-4)
+        assert other["observed"] == one["observed"]
+    assert audited["global_bound"] is None
 
 
 def test_compare_has_the_numbers_of_the_program(tmp_path):

@@ -135,10 +135,7 @@ pub fn report<T: Element>(
         quality: Some(quality(fits, global_bound, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
-        notes: (about.notes.into_iter())
-            .chain(data.weights_note().map(str::to_owned))
-            .chain(drawn(found))
-            .collect(),
+        notes: (about.notes.into_iter()).chain(data.reader_notes()).chain(drawn(found)).collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }
@@ -322,7 +319,7 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
         family: group.family.clone(),
         rows: group.rows,
         effective_rows: group.effective_rows,
-        observed: None,
+        observed: group.observed,
         norm: Some(group.norm),
         baseline_error: Some(baseline.error),
         relative_baseline: share(baseline.error),

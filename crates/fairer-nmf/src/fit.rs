@@ -223,6 +223,9 @@ fn fit_unadjusted<T: Element>(
         fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
         fitted.observed = data.observed_share(l);
     }
+    if start.is_none() {
+        data.forget_unknown(&mut model.components);
+    }
     model.scale = data.scale().map(<[f64]>::to_vec);
     let of_shape = Warning::of_shape(data.rows(), &model);
     model.warnings.splice(0..0, of_shape);

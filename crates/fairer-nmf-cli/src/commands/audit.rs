@@ -26,7 +26,7 @@ use crate::results::{
 };
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{
-    ForModel, Maker, load_for_model, load_for_terms, load_model, unfinished, warnings,
+    ForModel, Maker, load_for_components, load_for_model, load_model, unfinished, warnings,
 };
 
 /// Measure what an existing dictionary costs each group
@@ -129,8 +129,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path, meaning::input_limit(&args.data))?;
     found.note().iter().for_each(|note| bar.note(note));
-    let mut loaded = load_for_terms(&args.data, &args.groups, found.terms(), bar)?;
-    let (components, turned) = found.fitted_to(&mut loaded.dataset)?;
+    let (loaded, components, turned) = load_for_components(&args.data, &args.groups, found, bar)?;
     if turned {
         bar.note(&format!("{path} has one row a feature: it was turned around"));
     }
@@ -317,9 +316,7 @@ fn outcome<T: Element>(
             left_out: loaded.dataset.left_out.clone(),
         },
         warnings: Vec::new(),
-        notes: (loaded.dataset.notes.iter().cloned())
-            .chain(data.weights_note().map(str::to_owned))
-            .collect(),
+        notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         rank_choice: None,
         certificate: bound.value.map(|_| audit.certificate(&bound)),
         audit: Some(audit.clone()),

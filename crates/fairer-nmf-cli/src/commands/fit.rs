@@ -146,7 +146,7 @@ fn fit_matrix<T: Element>(
         false => loaded.grouped(matrix, &scaling)?,
     };
     let audited = args.audit || files.want_pages();
-    check_choices(args, &data, audited)?;
+    check_choices(args, &data)?;
     let choice = match args.rank {
         RankName::Given(_) => None,
         RankName::Auto => Some(choose_rank(&data, solver, bar)?),
@@ -181,8 +181,7 @@ fn fit_matrix<T: Element>(
     compared.fit.model.found_groups = found;
     let mut outcome = of_fit(&compared, !args.common.no_compare, loaded, &data);
     outcome.notes = [&dataset.notes[..], &compared.notes].concat();
-    outcome.notes.extend(data.weights_note().map(str::to_owned));
-    outcome.notes.extend(data.gaps_note());
+    outcome.notes.extend(data.reader_notes());
     let of_choices = choice_notes(&compared.fit.model);
     outcome.notes.extend(of_choices.iter().cloned());
     let chosen = choice.as_ref().map(choice_sentence);
@@ -234,20 +233,11 @@ fn check_audit(args: &FitArgs, files: &Files) -> Result<(), Failure> {
 }
 
 /// Refuses what would only be ignored, or mislead, before any work is done.
-fn check_choices<T: Element>(
-    args: &FitArgs,
-    data: &GroupedData<'_, T>,
-    audited: bool,
-) -> Result<(), Failure> {
+fn check_choices<T: Element>(args: &FitArgs, data: &GroupedData<'_, T>) -> Result<(), Failure> {
     let wrong = |sentence: &str| Err(Failure::wrong(sentence));
     if args.choice.discover.is_some() && args.common.audit.refit.is_some_and(|draws| draws > 0) {
         return wrong(
             "--discover does not go with --refit: groups that were found in the same rows are not tested; leave it out",
-        );
-    }
-    if audited && data.has_gaps() {
-        return wrong(
-            "--missing unobserved does not go with --report, --charts and --audit, which need every cell: audit the rows without gaps with --missing drop-rows, or fill the cells in before",
         );
     }
     if data.has_gaps() && args.rank == RankName::Auto {

@@ -171,7 +171,7 @@ fn sweep<T: Element>(
     let shown = !args.run.quiet && !files.to_stdout();
     let what = dimensions(data.rows(), data.features(), groups);
     let mut notes = dataset.notes.clone();
-    notes.extend(data.weights_note().map(str::to_owned));
+    notes.extend(data.reader_notes());
     show(bar, &notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
     let about = About {
         title: title(args.title.as_deref(), dataset),

@@ -111,7 +111,7 @@ pub(crate) fn of_sweep<T: Element>(
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
-        notes: about.notes.into_iter().chain(data.weights_note().map(str::to_owned)).collect(),
+        notes: about.notes.into_iter().chain(data.reader_notes()).collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }

@@ -1,10 +1,13 @@
 //! The data that options describe, read: as they are, or with the features of a model.
 
+use std::time::Instant;
+
 use fairer_nmf::Model;
 use fairer_nmf_io::{
-    Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen, align,
-    kept_recipe, merge_small, split_member,
+    Components, Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen,
+    align, kept_recipe, merge_small, read, split_member,
 };
+use ndarray::Array2;
 
 use crate::args::{DataArgs, GroupArgs, UnseenArgs, UnseenName};
 use crate::meaning;
@@ -17,9 +20,9 @@ pub(crate) fn load(
     bar: &Bar,
 ) -> Result<Loaded, Failure> {
     let options = meaning::read_options(data, groups)?;
-    let mut loaded = load_with(&data.data, &options, bar)?;
-    merged(&mut loaded.dataset, groups);
-    Ok(loaded)
+    let (mut dataset, seconds) = read_with(&data.data, &options, bar)?;
+    merged(&mut dataset, groups);
+    Ok(Loaded::new(dataset, options.precision, seconds))
 }
 
 /// Puts small groups together where that was asked for.
@@ -28,25 +31,32 @@ pub(crate) fn merged(dataset: &mut Dataset, groups: Option<&GroupArgs>) {
     dataset.notes.extend(merge_small(labels, groups.merge_small));
 }
 
-/// Reads the data that the options describe, of documents the terms of a dictionary, where it names
-/// them and nothing else was asked for.
-pub(crate) fn load_for_terms(
+/// Reads the data that the options describe for a dictionary, of documents its terms, where it names them
+/// and nothing else was asked for. Also the dictionary in the order of their features, and whether it was
+/// turned around for that.
+pub(crate) fn load_for_components(
     data: &DataArgs,
     groups: &GroupArgs,
-    terms: Option<Vec<String>>,
+    components: Components,
     bar: &Bar,
-) -> Result<Loaded, Failure> {
+) -> Result<(Loaded, Array2<f64>, bool), Failure> {
     let mut options = meaning::read_options(data, Some(groups))?;
     if let Some(text) = options.text.as_mut().filter(|text| text.vocabulary.is_none()) {
-        text.vocabulary = terms;
+        text.vocabulary = components.terms();
     }
-    load_with(&data.data, &options, bar)
+    let (mut dataset, seconds) = read_with(&data.data, &options, bar)?;
+    let (components, turned) = components.fitted_to(&mut dataset)?;
+    merged(&mut dataset, Some(groups));
+    Ok((Loaded::new(dataset, options.precision, seconds), components, turned))
 }
 
-/// Reads data with options that are already understood.
-fn load_with(path: &str, options: &ReadOptions, bar: &Bar) -> Result<Loaded, Failure> {
+/// Reads data with options that are already understood, and says in how many seconds. What is changed about
+/// their features is changed before they are [`Loaded`], which notes which cells are unobserved.
+fn read_with(path: &str, options: &ReadOptions, bar: &Bar) -> Result<(Dataset, f64), Failure> {
     bar.reading(path);
-    Loaded::read(path, options)
+    let start = Instant::now();
+    let dataset = read(path, options)?;
+    Ok((dataset, start.elapsed().as_secs_f64()))
 }
 
 /// Reads a model file, or says what is wrong with it.
@@ -133,8 +143,7 @@ pub(crate) fn load_for_model(
             (None, _) => options.known_features = Some((model_path.to_owned(), names.to_vec())),
         }
     }
-    let loaded = load_with(&data.data, &options, bar)?;
-    let Loaded { mut dataset, seconds, .. } = loaded;
+    let (mut dataset, seconds) = read_with(&data.data, &options, bar)?;
     match names {
         Some(names) if dataset.is_named() => align(&mut dataset, names, model_path)?,
         _ => {

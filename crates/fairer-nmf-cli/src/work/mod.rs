@@ -10,7 +10,7 @@ mod ranks;
 mod remarks;
 mod trials;
 
-pub(crate) use data::{ForModel, load, load_for_model, load_for_terms, load_model, merged};
+pub(crate) use data::{ForModel, load, load_for_components, load_for_model, load_model, merged};
 pub(crate) use fitting::{Compared, fit_and_compare};
 pub(crate) use maker::Maker;
 pub(crate) use on_disk::{Wanted, fit_shards, open};

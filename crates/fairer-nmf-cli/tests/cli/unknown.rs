@@ -221,10 +221,39 @@ fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
     // New rows are read as the fit's: cells without a value need no option.
     place.ok(&["transform", "p.csv", "--model", "m", "--output", "w.csv", "--group-by", "sex"]);
     assert!(!place.read("w.csv").contains("NaN"));
-    place.refused(
-        &with(&["--group-by", "sex", "--missing", "unobserved", "--report", "r.html"]),
-        "--missing unobserved does not go with --report, --charts and --audit, which need every cell: audit the rows without gaps with --missing drop-rows, or fill the cells in before",
-    );
+    // They are unobserved there too, not zero: the coordinates are those of the library.
+    let model = fairer_nmf::Model::load(place.path().join("m")).unwrap();
+    let table = people(|i, j| (i * 5 + j * 3) % 7 == 0);
+    let cells: Vec<f64> = (table.lines().skip(1))
+        .flat_map(|line| line.split(',').take(4).map(|cell| cell.parse().unwrap_or(f64::NAN)))
+        .collect();
+    let x = ndarray::Array2::from_shape_vec((40, 4), cells).unwrap();
+    let (x, mask) = fairer_nmf::data::split_unobserved(x.view());
+    let expected = model.transform_unobserved(x.view(), mask.view()).unwrap();
+    let written = place.read("w.csv");
+    for (line, row) in written.lines().skip(1).zip(expected.rows()) {
+        let found: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
+        let found = &found[found.len() - row.len()..];
+        let apart: f64 = found.iter().zip(row).map(|(a, b)| (a - b).abs()).sum();
+        assert!(apart < 1e-5 * (1.0 + row.sum()), "{line}: {row}");
+    }
+    // An audit is of observed cells, as the fit is.
+    let of_sex = ["--group-by", "sex", "--missing", "unobserved"];
+    place.ok(&with(&[&of_sex[..], &["--report", "r.html"]].concat()));
+    assert!(place.read("r.html").contains("over observed cells"));
+    let audit = ["audit", "p.csv", "--model", "m", "--json", "a.json", "--report", "a.html"];
+    let ran = place.ok(&[&audit[..], &of_sex].concat());
+    assert!(ran.err.contains("errors and losses are over observed cells"), "{}", ran.err);
+    assert!(place.read("a.html").contains("over observed cells"));
+    let audited = place.json("a.json");
+    assert_eq!(audited["global_bound"], Value::Null);
+    for (fitted, audited) in
+        json["groups"].as_array().unwrap().iter().zip(audited["groups"].as_array().unwrap())
+    {
+        let of = |group: &Value| number(&group["relative_error"]);
+        assert!((of(fitted) - of(audited)).abs() < 1e-4, "{fitted} {audited}");
+        assert_eq!(fitted["observed"], audited["observed"]);
+    }
     let auto = ["fit", "p.csv", "-r", "auto", "--group-by", "sex", "--missing", "unobserved"];
     place.refused(
         &auto,

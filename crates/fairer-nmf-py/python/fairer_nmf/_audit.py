@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _core, _data, _dictionary, _disk
+from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _disk
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._audited import Audit
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._page import Subject
 from fairer_nmf._progress import listener
-from fairer_nmf._types import Grouping, Normalize
 from fairer_nmf._remarks import warn_of_errors_above_one, warn_of_small_groups
+from fairer_nmf._types import Grouping, Missing, Normalize
 
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline
@@ -38,6 +38,7 @@ def audit(
     draws: int = 0,
     level: float = 0.95,
     matters: float = 0.05,
+    missing: Missing | Literal["auto"] = "auto",
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -91,6 +92,10 @@ def audit(
     matters : float, default=0.05
         The difference between a group's loss and the others' that would matter: the verdict rules it
         out, or says that the rows are too few to.
+    missing : {"auto", "error", "unobserved"}, default="auto"
+        With "unobserved" NaN and masked entries of X are cells that nobody has seen: errors, norms and
+        all that follows are of the other cells. "auto" does as the fit did where `H` is a
+        :class:`FairerNMF`, and refuses them elsewhere.
     max_groups : int, default=100
         The most groups that are taken, so that a column of numbers is not taken for labels.
     n_jobs : int, optional
@@ -127,6 +132,7 @@ def audit(
         given = {"control_features": control_features, "sample_weight": sample_weight, "W": W}
         given |= {"draws": draws or None, "merge_small": merge_small or None}
         given |= {"groups": None if groups == "combined" else groups}
+        given |= {"missing": None if _choices.missing_of(missing, H) == "error" else missing}
         about = (normalize, baseline, baseline_runs, max_groups, n_jobs, random_state, verbose)
         found = _disk.audit(os.fspath(X), H, sensitive_features, memory, given, about)
         found._allow_small_groups = bool(allow_small_groups)
@@ -134,7 +140,10 @@ def audit(
     if memory is not None:
         raise ValueError("memory is for rows that stay on disk: give X as their path")
     feature_names, index = getattr(X, "columns", None), index_of(X)
-    X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
+    cells = _choices.missing_of(missing, H)
+    gaps = _choices.is_unobserved(cells)
+    X = _data.named(_choices.unmasked(cells, X))
+    X = _data.native(check_array(X, **_data.VALIDATION))
     normalize = _dictionary.scaling(normalize, H)
     method = _dictionary.evens_out(H)
     H = _dictionary.of(H, feature_names, X.shape[1])
@@ -150,6 +159,7 @@ def audit(
     settings: _core.ReportSettings = {
         "title": "Audit",
         "normalize": _data.scaled(normalize),
+        "unobserved": gaps,
         "baselines": [],
         "baseline_runs": _data.count("baseline_runs", baseline_runs),
         "baseline_run_errors": [],
@@ -183,12 +193,13 @@ def audit(
             settings["seed"],
             settings["threads"],
             progress,
+            gaps,
         )
     warn_of_small_groups(encoded, len(H))
     settings["baselines"] = errors
     settings["baseline_run_errors"] = runs
     norms, relative_errors, losses, representation = _core.evaluate(
-        X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"]
+        X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"], gaps
     )
     warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
@@ -214,6 +225,7 @@ def audit(
                 (draws, _data.number("level", level), settings["seed"]),
                 settings["threads"],
                 progress,
+                gaps,
             )
     result = Audit(table, representation, Subject(X, encoded, H, W, settings))
     result._allow_small_groups = bool(allow_small_groups)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from fairer_nmf import _core, _data
+from fairer_nmf import _choices, _core, _data
 from fairer_nmf._align import index_of
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
-from fairer_nmf._types import BaselineName, Grouping, Normalize
+from fairer_nmf._types import BaselineName, Grouping, Missing, Normalize
 
 
 class BaselineEstimate(Mapping[Any, float]):
@@ -114,6 +114,7 @@ def estimate_baseline(
     baseline: BaselineName = "best",
     baseline_runs: int = 5,
     merge_small: int = 0,
+    missing: Missing = "error",
     normalize: Normalize = None,
     max_groups: int = _data.MOST_GROUPS,
     n_jobs: int | None = None,
@@ -141,6 +142,8 @@ def estimate_baseline(
         Runs per group.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".
+    missing : {"error", "unobserved"}, default="error"
+        Whether NaN and masked entries are refused, or cells that nobody has seen.
     normalize : {"features"} or None, default=None
         Scale every feature to unit norm over all rows first.
     max_groups : int, default=100
@@ -167,7 +170,8 @@ def estimate_baseline(
     (['High rank', 'Low rank'], True)
     """
     names, index = getattr(X, "columns", None), index_of(X)
-    X = _data.native(check_array(_data.named(X), **_data.VALIDATION))
+    X = _data.named(_choices.unmasked(missing, X))
+    X = _data.native(check_array(X, **_data.VALIDATION))
     encoded = _data.encode_groups(
         sensitive_features, index, _data.count("max_groups", max_groups), how=groups
     )
@@ -185,6 +189,7 @@ def estimate_baseline(
             _data.seed(random_state),
             _data.threads(n_jobs),
             progress,
+            _choices.is_unobserved(missing),
         )
     import pandas as pd
 

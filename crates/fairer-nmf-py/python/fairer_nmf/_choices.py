@@ -28,15 +28,27 @@ def settings(estimator: FairerNMF) -> dict[str, Any]:
 
 
 def unobserved(estimator: FairerNMF) -> bool:
+    """Tell whether an estimator takes NaN and masked entries as unobserved."""
+    return is_unobserved(estimator.missing)
+
+
+def is_unobserved(missing: str) -> bool:
     """Tell whether NaN and masked entries are taken as unobserved."""
-    if estimator.missing not in ("error", "unobserved"):
-        raise ValueError(f"missing is {estimator.missing!r}: expected 'error' or 'unobserved'")
-    return bool(estimator.missing == "unobserved")
+    if missing not in ("error", "unobserved"):
+        raise ValueError(f"missing is {missing!r}: expected 'error' or 'unobserved'")
+    return missing == "unobserved"
 
 
-def unmasked(estimator: FairerNMF, X: Any) -> Any:
+def missing_of(missing: str, H: Any) -> str:
+    """Give what "auto" stands for: what the fit did, where a model of ours tells it."""
+    if missing != "auto":
+        return missing
+    return str(H.missing) if getattr(H, "_model", None) is not None else "error"
+
+
+def unmasked(missing: str, X: Any) -> Any:
     """Give X with NaN for masked entries, where those are taken as unobserved."""
-    if unobserved(estimator) and isinstance(X, np.ma.MaskedArray):
+    if is_unobserved(missing) and isinstance(X, np.ma.MaskedArray):
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.ma.filled(X.astype(kind), np.nan)
     return X

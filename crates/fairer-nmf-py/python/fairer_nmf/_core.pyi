@@ -51,6 +51,7 @@ class Settings(TypedDict):
 class ReportSettings(TypedDict):
     title: str
     normalize: bool
+    unobserved: bool
     baselines: list[float]
     baseline_run_errors: list[list[float]]
     baseline_runs: int
@@ -232,6 +233,7 @@ def estimate_baselines(
     seed: int,
     threads: int,
     listener: _Listener = None,
+    unobserved: bool = False,
 ) -> tuple[list[float], list[float], list[list[float]]]: ...
 def evaluate(
     x: Any,
@@ -243,6 +245,7 @@ def evaluate(
     normalize: bool,
     scale: NDArray[np.float64] | None,
     threads: int,
+    unobserved: bool = False,
 ) -> tuple[list[float], list[float], list[float], NDArray[_Float]]: ...
 def intervals(
     x: Any,
@@ -254,6 +257,7 @@ def intervals(
     draws_level_seed: tuple[int, float, int],
     threads: int,
     listener: _Listener = None,
+    unobserved: bool = False,
 ) -> list[list[float]]: ...
 def report(
     x: Any,

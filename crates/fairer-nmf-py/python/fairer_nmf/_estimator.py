@@ -349,7 +349,7 @@ class FairerNMF(Fitted):
         if self.memory is not None:
             raise ValueError("memory is for rows that stay on disk: give X as their path")
         index = index_of(X)
-        X = _data.named(_choices.unmasked(self, X))
+        X = _data.named(_choices.unmasked(self.missing, X))
         X = _data.native(validate_data(self, X, **_data.VALIDATION))
         groups = self._groups(sensitive_features, index)
         settings = self._settings(groups)

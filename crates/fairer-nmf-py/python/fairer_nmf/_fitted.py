@@ -39,7 +39,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             The exact non-negative least squares solution of every row.
         """
         check_is_fitted(self)
-        X = _data.named(_choices.unmasked(self, X))
+        X = _data.named(_choices.unmasked(self.missing, X))
         X = validate_data(self, X, reset=False, **_data.VALIDATION)
         threads, gaps = _data.threads(self.n_jobs), _choices.unobserved(self)
         with in_names_of(getattr(self, "feature_names_in_", None)):
@@ -101,7 +101,8 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         """
         check_is_fitted(self)
         index = index_of(X)
-        X = _data.native(validate_data(self, _data.named(X), reset=False, **_data.VALIDATION))
+        X = _data.named(_choices.unmasked(self.missing, X))
+        X = _data.native(validate_data(self, X, reset=False, **_data.VALIDATION))
         groups = self._groups(sensitive_features, index, self._model.groups)
         shares = [0.0]
         if groups is not None or self._model.groups != ["all"]:
@@ -118,6 +119,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
                 False,
                 self._model.scale,
                 threads,
+                _choices.unobserved(self),
             )
         return -max(losses)
 

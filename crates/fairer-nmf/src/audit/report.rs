@@ -116,6 +116,9 @@ pub struct GroupAudit {
     /// Kish's effective number of rows, where they have weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_rows: Option<f64>,
+    /// The share of its cells that are observed, where some are not; errors and norm are then over those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<f64>,
     /// N_ℓ = ‖X_ℓ‖ after scaling.
     pub norm: f64,
     /// E_ℓ.
@@ -276,7 +279,6 @@ pub fn audit_pair<T: Element>(
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
-    data.complete_for("an audit")?;
     let o = options;
     let rank = components.nrows();
     let found = evaluate(data, components, representation, baselines)?;
@@ -289,6 +291,7 @@ pub fn audit_pair<T: Element>(
             family: group.family.clone(),
             rows: group.rows.len(),
             effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
+            observed: data.observed_share(l),
             norm: group.norm(),
             baseline_error: baselines[l],
             relative_error: found.relative_errors[l],

@@ -1,7 +1,8 @@
 //! Where a group's error lies: the features with the largest share of it.
 //!
 //! Σ_i (x_ij − (WH)_ij)² of feature j follows from statistics of the group alone,
-//! Σx_ij² − 2⟨cross_·j, H_·j⟩ + H_·jᵀ gram H_·j, so that no residual is ever formed.
+//! Σx_ij² − 2⟨cross_·j, H_·j⟩ + H_·jᵀ gram H_·j, so that no residual is ever formed; where cells are unobserved,
+//! they have no error, and the residual of every row is.
 
 use super::Evaluation;
 use crate::rows::all_statistics;
@@ -36,6 +37,10 @@ pub fn feature_errors<T: Element>(
     let statistics = all_statistics(data, evaluation.representation.view())?;
     let of_rows = |rows: &mut dyn Iterator<Item = usize>, s: &Statistics| {
         let mut squares = vec![0.0; data.features()];
+        if data.has_gaps() {
+            rows.for_each(|row| add_observed(data, components, evaluation, row, &mut squares));
+            return squares;
+        }
         for row in rows {
             data.for_each_in_row(row, |j, x| squares[j] += x * x);
         }
@@ -73,4 +78,20 @@ pub fn feature_errors<T: Element>(
         order.into_iter().map(one).collect()
     };
     Ok(by_group.iter().map(of_group).collect())
+}
+
+/// Adds the squared residuals of a row's observed cells.
+fn add_observed<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    evaluation: &Evaluation<T>,
+    row: usize,
+    squares: &mut [f64],
+) {
+    let root = data.root(row);
+    let w = evaluation.representation.row(row).mapv(|v| root * v.to_f64());
+    let mut residual = w.dot(&components);
+    data.for_each_in_row(row, |j, x| residual[j] -= x);
+    data.gaps_of(row).iter().for_each(|&j| residual[j as usize] = 0.0);
+    squares.iter_mut().zip(&residual).for_each(|(sum, v)| *sum += v * v);
 }

@@ -103,6 +103,12 @@ impl<'a, T: Number> GroupedData<'a, T> {
         ))
     }
 
+    /// What a reader of errors and losses has to know of these data: weights of rows, unobserved cells.
+    #[must_use]
+    pub fn reader_notes(&self) -> Vec<String> {
+        self.weights_note().map(str::to_owned).into_iter().chain(self.gaps_note()).collect()
+    }
+
     /// The unobserved columns of a row.
     pub(crate) fn gaps_of(&self, row: usize) -> &[u32] {
         self.gaps.as_ref().map_or(&[], |gaps| gaps.of(row))
@@ -113,18 +119,10 @@ impl<'a, T: Number> GroupedData<'a, T> {
         if self.has_gaps() { Err(Error::Unobserved { what }) } else { Ok(()) }
     }
 
-    /// A feature that nobody has a value of cannot be fitted.
+    /// A feature that no row of the matrix has a value of cannot be fitted. Of a part of the rows, as folds and
+    /// random groups are, it may be so: [`Self::forget_unknown`].
     pub(crate) fn check_gaps(&self) -> Result<()> {
-        if self.gaps.is_none() {
-            return Ok(());
-        }
-        let mut missing = vec![0; self.features()];
-        let mut count = 0;
-        for row in self.grouped_rows() {
-            count += 1;
-            self.gaps_of(row).iter().for_each(|&j| missing[j as usize] += 1);
-        }
-        match missing.iter().position(|&gaps| gaps == count) {
+        match self.unknown_features(0..self.rows()).first() {
             None => Ok(()),
             Some(column) => Err(Error::Parameter {
                 name: "unobserved",
@@ -132,6 +130,28 @@ impl<'a, T: Number> GroupedData<'a, T> {
                 expected: "leave out features that no row has a value of",
             }),
         }
+    }
+
+    /// Takes back what a random start left in the features that no row of a group has a value of: a dictionary
+    /// that has not seen them says zero.
+    pub(crate) fn forget_unknown(&self, components: &mut Array2<f64>) {
+        for column in self.unknown_features(self.grouped_rows()) {
+            components.column_mut(column).fill(0.0);
+        }
+    }
+
+    /// The features that none of the rows has a value of; none where all cells are observed.
+    fn unknown_features(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
+        if self.gaps.is_none() {
+            return Vec::new();
+        }
+        let mut missing = vec![0; self.features()];
+        let mut count = 0;
+        for row in rows {
+            count += 1;
+            self.gaps_of(row).iter().for_each(|&j| missing[j as usize] += 1);
+        }
+        (0..missing.len()).filter(|&j| missing[j] == count).collect()
     }
 
     /// The rows in the order of the parts, as data of a matrix that holds them so and in the units of these: groups and parts are
