@@ -31,7 +31,7 @@ pub fn tidy_up() {
     let _ = std::fs::remove_dir_all(folder());
 }
 
-fn written(name: &str, content: &[u8]) -> String {
+pub fn written(name: &str, content: &[u8]) -> String {
     let path = folder().join(name);
     std::fs::write(&path, content).expect("a file of our own");
     path.display().to_string()

@@ -7,6 +7,7 @@
 mod arrays;
 mod beside;
 mod choices;
+mod columns;
 mod sheets;
 
 use arrays::{npy_bytes, npz_bytes};
@@ -20,7 +21,7 @@ use fairer_nmf_io::{
 
 /// Every target.
 #[allow(dead_code)] // The replay goes through all of them; a target knows only itself.
-pub const TARGETS: [&str; 12] = [
+pub const TARGETS: [&str; 13] = [
     "npy",
     "npz",
     "table",
@@ -33,6 +34,7 @@ pub const TARGETS: [&str; 12] = [
     "labels",
     "shards",
     "checkpoint",
+    "parquet",
 ];
 
 /// Everything on the thread that asks: inputs are too small to be worth waking another one, and a found
@@ -59,6 +61,7 @@ pub fn run(target: &str, data: &[u8]) -> bool {
         "labels" => beside::labels(&mut bytes),
         "shards" => beside::shards(&mut bytes),
         "checkpoint" => beside::checkpoint(&mut bytes),
+        "parquet" => columns::table(&mut bytes),
         other => panic!("no target {other}"),
     }
 }
