@@ -1,8 +1,9 @@
 //! Sheets of Excel and of LibreOffice (cargo feature `excel`): .xlsx, .xls, .xlsb and .ods.
 
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 
 use calamine::{Data, Range, Reader, Sheets, open_workbook_auto_from_rs};
+use quick_xml::events::Event;
 use zip::ZipArchive;
 
 use super::decimals::settled;
@@ -75,7 +76,7 @@ fn sheet_of(room: Room<'_>, bytes: &[u8], sheet: Option<&str>) -> Result<Range<D
 }
 
 /// Refuses a workbook whose parts unpack to more than there is room for, whatever they say of their
-/// sizes; the reader itself unpacks without a limit.
+/// sizes, or do not end: the reader itself unpacks without a limit.
 fn check_unpacked(room: Room<'_>, bytes: &[u8]) -> Result<(), InputError> {
     // The old form (.xls) is not packed; what is no whole archive is for the reader to explain.
     let Ok(mut zip) = ZipArchive::new(Cursor::new(bytes)) else { return Ok(()) };
@@ -89,7 +90,32 @@ fn check_unpacked(room: Room<'_>, bytes: &[u8]) -> Result<(), InputError> {
         };
         left = rest;
     }
+    for part in 0..zip.len() {
+        let Ok(member) = zip.by_index(part) else { continue };
+        let Ok(name) = member.name().map(|name| name.into_owned()) else { continue };
+        if (name.ends_with(".xml") || name.ends_with(".rels")) && !is_closed(member) {
+            let what = format!("`{name}` in it does not end as it should");
+            return Err(InputError::damaged(room.path, what));
+        }
+    }
     Ok(())
+}
+
+/// Whether every element of a part ends. The reader of .ods waits for ends for ever.
+fn is_closed(part: impl Read) -> bool {
+    let mut reader = quick_xml::Reader::from_reader(BufReader::new(part));
+    let (mut open, mut room) = (0_usize, Vec::new());
+    loop {
+        room.clear();
+        match reader.read_event_into(&mut room) {
+            Ok(Event::Start(_)) => open += 1,
+            // Ends without a beginning are errors.
+            Ok(Event::End(_)) => open = open.saturating_sub(1),
+            Ok(Event::Eof) => return open == 0,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 /// Refuses a sheet with two cells a world apart: a sheet in memory is a whole rectangle.

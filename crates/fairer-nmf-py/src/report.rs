@@ -7,6 +7,7 @@ use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
+use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::{
     Element, Method, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
@@ -43,6 +44,8 @@ pub struct ReportSettings {
     refit: usize,
     /// The method of the audited dictionary, where it is fitted anew.
     fitted_by: String,
+    /// How the groups were found in these rows, so that no test holds for them; empty where they were given.
+    found_by: String,
     /// The method of a model of ours that evens the groups out; empty for other dictionaries.
     method: String,
     /// The kind of the baselines, as they are estimated anew; empty where they were given.
@@ -176,6 +179,8 @@ fn find<T: Element>(
         seed: s.seed,
         ..AuditOptions::default()
     };
+    let were_found = !s.found_by.is_empty();
+    let options = if were_found { options.untested() } else { options };
     let peers = match s.compare {
         true => {
             let plan = PeerPlan::beside(method, Update::Hals);
@@ -185,7 +190,10 @@ fn find<T: Element>(
     };
     let allowed = fairer_nmf::fit::allowances(&data, &parameters, None, observer)?;
     let subject = Subject { components: h.view(), representation: w, method, allowances: &allowed };
-    let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
+    let mut found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
+    if were_found {
+        found.leave_untested(FoundGroups::UNTESTED);
+    }
     let bound = fairer_nmf::bound::global_bound(&data, h.nrows(), &found.subject.offsets()).value;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
@@ -204,5 +212,10 @@ fn find<T: Element>(
         min_group_size: s.min_group_size,
         ..About::default()
     };
-    Ok(library::report(about, &data, &found, &baselines, None, bound))
+    let mut report = library::report(about, &data, &found, &baselines, None, bound);
+    if were_found {
+        let (name, value) = ("discover".to_owned(), s.found_by.clone());
+        report.settings.push(page::Setting { name, value });
+    }
+    Ok(report)
 }

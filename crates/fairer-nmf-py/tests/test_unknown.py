@@ -6,13 +6,14 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.decomposition import NMF
 from test_program import PROGRAM
 
 import fairer_nmf
-from fairer_nmf import FairerNMF, audit, compare
+from fairer_nmf import FairerNMF, audit, compare, sweep
 from fairer_nmf.datasets import make_synthetic_1
 
 RANK = 3
@@ -181,6 +182,57 @@ def test_an_audit_of_unobserved_cells_is_of_the_others(tmp_path):
         assert other["relative_error"] == pytest.approx(one["relative_error"], rel=1e-4)
         assert other["observed"] == one["observed"]
     assert audited["global_bound"] is None
+
+
+def test_groups_that_were_found_are_not_tested():
+    X, *_ = low_rank(rows=80)
+    model = FairerNMF(2, discover="errors", random_state=0).fit(X)
+    labels = model.groups_[model.discovered_labels_]
+    found = audit(X, model, sensitive_features=labels)
+    assert found.verdict["code"] == "not-tested"
+    page = found.report(draws=20, permutations=20, chance_draws=10)
+    assert "The groups were found in these data" in page.html()
+    assert "p_value" not in page.json()
+    # Other groups of the same rows are judged, and the dictionary itself: it evened out those that it found.
+    others = audit(X, model, sensitive_features=np.arange(80) % 2)
+    assert others.verdict["code"] != "not-tested"
+    share = FairerNMF(2, worst_share=0.2, random_state=0).fit(X)
+    judged = audit(X, share, sensitive_features=np.arange(80) % 2)
+    assert judged._subject.settings["method"] == ""
+    with pytest.raises(ValueError, match="say how with discover"):
+        FairerNMF(2, discover_groups=3).fit(X)
+
+
+def test_what_needs_every_cell_says_so():
+    X, *_ = low_rank()
+    X[3, 2] = np.nan
+    groups = np.arange(40) % 2
+    with pytest.raises(ValueError, match="give the number of topics"):
+        FairerNMF("auto", missing="unobserved").fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="give a dense one"):
+        FairerNMF(2, missing="unobserved").fit(sparse.csr_array(X), sensitive_features=groups)
+    found = sweep(X, [2], sensitive_features=groups, methods=["am"], trials=1, missing="unobserved")
+    assert np.isfinite(found.records["loss"]).all()
+
+
+def test_all_rows_are_counted_once_where_groups_overlap():
+    X, *_ = low_rank(rows=60)
+    members = pd.DataFrame({"f": np.arange(60) % 3 == 0, "east": np.arange(60) % 5 < 2})
+    model = NMF(2, init="nndsvda", random_state=0, max_iter=1000).fit(X)
+    found = audit(X, model, sensitive_features=members, groups="members", baseline="zero")
+    rows = members.any(axis=1).to_numpy()
+    W = found.representation
+    expected = np.linalg.norm((X - W @ model.components_)[rows]) / np.linalg.norm(X[rows])
+    assert found.overall_error == pytest.approx(expected, rel=1e-9)
+    assert found.overall["rows"] == rows.sum()
+    assert found.overall["relative_error"] == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(found.overall["loss"])
+    # Rows in no group play no part, whatever the scaling.
+    part = audit(
+        X[rows], model, sensitive_features=members[rows], groups="members", baseline="zero", normalize="features",
+    )  # fmt: skip
+    whole = audit(X, model, sensitive_features=members, groups="members", baseline="zero", normalize="features")
+    np.testing.assert_allclose(part.by_group["relative_error"], whole.by_group["relative_error"], rtol=1e-9)
 
 
 def test_compare_has_the_numbers_of_the_program(tmp_path):

@@ -129,6 +129,13 @@ pub struct Setting {
     pub value: String,
 }
 
+impl Report {
+    /// Whether the groups were found in the data: no test holds for them.
+    pub(crate) fn groups_were_found(&self) -> bool {
+        self.settings.iter().any(|setting| setting.name == "discover")
+    }
+}
+
 /// One of the models compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

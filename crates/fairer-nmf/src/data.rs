@@ -217,7 +217,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
         })
     }
 
-    /// Scales every feature to unit ℓ2 norm over all rows (the paper's preprocessing) without
+    /// Scales every feature to unit ℓ2 norm over all rows that are in a group (the paper's preprocessing) without
     /// touching the data: the factors are folded into the dictionary. Features without an
     /// entry above 1e-145 keep the factor 1.
     ///

@@ -115,6 +115,12 @@ impl Method {
         }
     }
 
+    /// Whether it lowers the largest loss of the groups that it is given. The worst share of rows knows none.
+    #[must_use]
+    pub fn evens_out(&self) -> bool {
+        self.fairness() > 0.0 && !matches!(self, Self::WorstShare { .. })
+    }
+
     /// Whether it minimises the sum of squared errors alone.
     #[must_use]
     pub fn is_standard(&self) -> bool {

@@ -183,11 +183,14 @@ fn measure<T: Element>(
     let baseline_time = start.elapsed().as_secs_f64();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let observer = |p: &Progress<'_>| bar.observe(p);
+    // A model that evened out other groups is one from elsewhere to these.
+    let same = audited.model.as_ref().is_some_and(|model| knows(model, &data));
+    let method = audited.method().filter(|method| same || !method.evens_out());
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
         false => {
             let update = args.common.solver.update.0;
-            let plan = PeerPlan::beside(audited.method(), update);
+            let plan = PeerPlan::beside(method, update);
             // Fairer-NMF beside it is for page and JSON alone.
             let plan = PeerPlan { fairer: plan.fairer && trade_off, ..plan };
             let mut parameters = parameters.clone();
@@ -201,7 +204,7 @@ fn measure<T: Element>(
     let start = Instant::now();
     let components = audited.components.view();
     let allowed = allowed(audited, &data, &parameters)?;
-    let (representation, method) = (None, audited.method());
+    let representation = None;
     let subject = Subject { components, representation, method, allowances: &allowed };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
@@ -254,11 +257,20 @@ fn allowed<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
 ) -> Result<Vec<Allowance>, Failure> {
-    let names = || data.groups().iter().map(|g| &g.name);
     match &audited.model {
-        Some(model) if model.groups.iter().map(|g| &g.name).eq(names()) => Ok(model.allowances()),
+        Some(model) if is_of(model, data) => Ok(model.allowances()),
         _ => Ok(allowances(data, parameters, None, &silent)?),
     }
+}
+
+/// Whether the model was fitted to groups of all these names.
+fn knows<T: Element>(model: &Model, data: &GroupedData<'_, T>) -> bool {
+    data.groups().iter().all(|group| model.groups.iter().any(|g| g.name == group.name))
+}
+
+/// Whether the model was fitted to groups of these names alone.
+fn is_of<T: Element>(model: &Model, data: &GroupedData<'_, T>) -> bool {
+    model.groups.iter().map(|g| &g.name).eq(data.groups().iter().map(|g| &g.name))
 }
 
 fn outcome<T: Element>(

@@ -3,6 +3,7 @@
 use clap::Args;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::Checkpoint;
+use fairer_nmf::fit::StartWeights;
 use fairer_nmf::{Baseline, Element, GroupedData, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
@@ -238,6 +239,17 @@ fn check_choices<T: Element>(args: &FitArgs, data: &GroupedData<'_, T>) -> Resul
     if args.choice.discover.is_some() && args.common.audit.refit.is_some_and(|draws| draws > 0) {
         return wrong(
             "--discover does not go with --refit: groups that were found in the same rows are not tested; leave it out",
+        );
+    }
+    if args.choice.discover_groups.is_some() && args.choice.discover.is_none() {
+        return wrong("--discover-groups says how many groups to find: say how with --discover");
+    }
+    let solver = &args.common.solver;
+    if solver.start_weights == StartWeights::Bound
+        && (data.has_gaps() || args.choice.worst_share.is_some())
+    {
+        return wrong(
+            "--start-weights bound does not go with --missing unobserved and --worst-share, which have no bound: leave it out",
         );
     }
     if data.has_gaps() && args.rank == RankName::Auto {

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         Err((problems, _)) => return Err(Failure::wrong(&problems[0])),
     };
     if let Some(dataset) = &mut dataset {
-        merged(dataset, Some(&args.groups));
+        merged(dataset, Some(&args.groups))?;
     }
     bar.stage("counting");
     let rank = args.rank.filter(|_| !args.allow_small_groups).map(|r| r as usize);

@@ -75,7 +75,12 @@ pub(crate) fn proposed(path: &str, look: &Look, options: &ReadOptions) -> Option
         }
     };
     let (rows, features) = dataset.matrix.shape();
-    let rank = if rows.min(features) < 4 { "1" } else { "auto" };
+    let rank = match rows.min(features) {
+        ..4 => "1",
+        // Its choice needs every cell.
+        4.. if dataset.unobserved => "2",
+        4.. => "auto",
+    };
     Some(format!("{} {}", as_fit(rank), more.join(" ")).trim_end().to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
 use fairer_nmf::discover::FoundGroups;
-use fairer_nmf::{Element, GroupedData, Update, baseline::GroupBaseline};
+use fairer_nmf::{Element, GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
 
@@ -77,9 +77,12 @@ pub(crate) fn audit_fit<T: Element>(
         peers.fairer = more.fairer;
         peers.out_of_time.extend(more.out_of_time);
     }
+    // Coordinates that were penalised are not the best ones: they are taken as they are, as in the fit.
+    let penalised = matches!(parameters.method, Method::Penalised { .. });
+    let own = penalised.then(|| compared.fit.representation.mapv(T::to_f64));
     let subject = Subject {
         components: model.components.view(),
-        representation: None,
+        representation: own.as_ref().map(|w| w.view()),
         method,
         allowances: &model.allowances(),
     };

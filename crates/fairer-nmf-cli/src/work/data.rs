@@ -21,14 +21,22 @@ pub(crate) fn load(
 ) -> Result<Loaded, Failure> {
     let options = meaning::read_options(data, groups)?;
     let (mut dataset, seconds) = read_with(&data.data, &options, bar)?;
-    merged(&mut dataset, groups);
+    merged(&mut dataset, groups)?;
     Ok(Loaded::new(dataset, options.precision, seconds))
 }
 
 /// Puts small groups together where that was asked for.
-pub(crate) fn merged(dataset: &mut Dataset, groups: Option<&GroupArgs>) {
-    let (Some(labels), Some(groups)) = (&mut dataset.labels, groups) else { return };
-    dataset.notes.extend(merge_small(labels, groups.merge_small));
+pub(crate) fn merged(dataset: &mut Dataset, groups: Option<&GroupArgs>) -> Result<(), Failure> {
+    let Some(least) = groups.map(|groups| groups.merge_small).filter(|least| *least > 0) else {
+        return Ok(());
+    };
+    let Some(labels) = &mut dataset.labels else {
+        return Err(Failure::wrong(
+            "--merge-small needs one group for every row (--group-by, --groups): groups that overlap, or that are still to be found, cannot be put together; leave it out",
+        ));
+    };
+    dataset.notes.extend(merge_small(labels, least));
+    Ok(())
 }
 
 /// Reads the data that the options describe for a dictionary, of documents its terms, where it names them
@@ -46,7 +54,7 @@ pub(crate) fn load_for_components(
     }
     let (mut dataset, seconds) = read_with(&data.data, &options, bar)?;
     let (components, turned) = components.fitted_to(&mut dataset)?;
-    merged(&mut dataset, Some(groups));
+    merged(&mut dataset, Some(groups))?;
     Ok((Loaded::new(dataset, options.precision, seconds), components, turned))
 }
 
@@ -168,6 +176,6 @@ pub(crate) fn load_for_model(
                 .to_owned(),
         );
     }
-    merged(&mut dataset, groups);
+    merged(&mut dataset, groups)?;
     Ok(Loaded::new(dataset, options.precision, seconds))
 }

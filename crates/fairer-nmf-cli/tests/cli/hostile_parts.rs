@@ -167,6 +167,23 @@ mod sheets {
             assert!(survives(&place, &fit(name)).code > 0, "{name}");
             survives(&place, &["inspect", name]);
         }
+        // An element that never ends: the reader of .ods would wait for ever.
+        for (from, to) in [("</table:table>", "</tab)e:table>"), ("</table:table>", "")] {
+            let whole = "<office:document-content><office:body><office:spreadsheet><table:table table:name=\"S\"><table:table-row><table:table-cell office:value-type=\"string\"><text:p>c</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>";
+            let content = whole.replace(from, to);
+            let ods = archive(&[
+                ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+                ("META-INF/manifest.xml", "<manifest:manifest/>"),
+                ("content.xml", &content),
+            ]);
+            place.write("open.ods", ods);
+            let ran = survives(&place, &fit("open.ods"));
+            assert!(
+                ran.err.contains("`content.xml` in it does not end as it should"),
+                "{}",
+                ran.err
+            );
+        }
         // A column beyond 2³² would be another one, were the overflow not looked at.
         let beyond = [("A", 1, "1"), ("A", 2, "2"), ("ZZZZZZZZ", 2, "3"), ("A", 3, "3")];
         place.write("beyond.xlsx", workbook(&beyond, ""));

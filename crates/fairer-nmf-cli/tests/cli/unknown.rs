@@ -271,6 +271,60 @@ fn cells_without_a_value_are_unobserved_where_that_is_asked_for() {
 }
 
 #[test]
+fn an_audit_is_of_the_model_that_was_fitted() {
+    let place = place();
+    // Coordinates that were penalised are taken as they are: every number of a row is of one model.
+    let asked = ["--group-by", "sex", "--method", "standard", "--alpha-w", "0.01"];
+    place.ok(&with(&[&asked[..], &["--report", "p.html", "--json", "p.json", "--audit"]].concat()));
+    let json = place.json("p.json");
+    assert!((number(&json["worst_loss"]) - number(&json["audit"]["worst_loss"])).abs() < 1e-6);
+    for (group, audited) in
+        json["groups"].as_array().unwrap().iter().zip(json["audit"]["groups"].as_array().unwrap())
+    {
+        let apart = number(&group["relative_error"]) - number(&audited["relative_error"]);
+        assert!(apart.abs() < 1e-6, "{group} {audited}");
+    }
+    // The worst share of rows evens no groups out: the verdict is about it, not about standard NMF.
+    let asked = ["--group-by", "sex", "--worst-share", "0.2", "--json", "w.json", "--audit"];
+    place.ok(&with(&asked));
+    let json = place.json("w.json");
+    let verdict = &json["verdict"];
+    let named = json["groups"].as_array().unwrap().iter().find(|g| g["name"] == verdict["group"]);
+    let excess = &named.expect("a group that is there")["excess_loss"];
+    assert_eq!(&verdict["excess_loss"], excess, "{verdict}");
+    // Neither does a model of other groups even these out.
+    place.write("lab.txt", (0..40).map(|i| format!("{}\n", i % 2)).collect::<String>());
+    place.ok(&with(&["--drop", "sex", "--groups", "lab.txt", "--model", "m"]));
+    place.ok(&["audit", "p.csv", "--model", "m", "--group-by", "sex", "--json", "a.json"]);
+    let json = place.json("a.json");
+    let verdict = &json["verdict"];
+    let named = json["groups"].as_array().unwrap().iter().find(|g| g["name"] == verdict["group"]);
+    assert_eq!(verdict["excess_loss"], named.unwrap()["excess_loss"], "{verdict}");
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let place = Place::with("p.csv", people(|i, j| (i + j) % 9 == 0));
+    place.refused(
+        &with(&["--group-by", "sex", "--missing", "unobserved", "--discover-groups", "3"]),
+        "--discover-groups says how many groups to find: say how with --discover",
+    );
+    place.refused(
+        &with(&["--group-by", "sex", "--missing", "unobserved", "--start-weights", "bound"]),
+        "--start-weights bound does not go with --missing unobserved and --worst-share, which have no bound: leave it out",
+    );
+    for groups in [&["--group-by-each", "sex"][..], &["--discover", "errors", "--drop", "sex"]] {
+        place.refused(
+            &with(&[groups, &["--missing", "drop-rows", "--merge-small", "9"]].concat()),
+            "--merge-small needs one group for every row (--group-by, --groups): groups that overlap, or that are still to be found, cannot be put together; leave it out",
+        );
+    }
+    let looked =
+        place.ok(&["inspect", "p.csv", "--group-by", "sex", "--missing", "unobserved"]).out;
+    assert!(looked.contains("--rank 2"), "{looked}");
+}
+
+#[test]
 fn a_table_of_members_says_the_groups() {
     let place = place();
     let mut table = "f,m,old\n".to_owned();

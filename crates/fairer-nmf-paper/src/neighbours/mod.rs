@@ -189,7 +189,10 @@ pub fn compare<T: Element>(
     let refused =
         |name, value: &str, expected| Error::Parameter { name, value: value.to_owned(), expected };
     if data.is_weighted() || data.overlaps() {
-        let value = if data.overlaps() { "groups that overlap" } else { "weights" };
+        let value = match data.overlaps() {
+            true => "asked for with groups that overlap",
+            false => "asked for with weights of rows",
+        };
         let expected = "the neighbours know of neither weights nor groups with common rows";
         return Err(refused("compare", value, expected));
     }

@@ -145,7 +145,7 @@ def audit(
     X = _data.named(_choices.unmasked(cells, X))
     X = _data.native(check_array(X, **_data.VALIDATION))
     normalize = _dictionary.scaling(normalize, H)
-    method = _dictionary.evens_out(H)
+    model = H
     H = _dictionary.of(H, feature_names, X.shape[1])
     W = _data.factor(aligned(index, W, "W"), "W")
     encoded = _data.encode_groups(
@@ -173,7 +173,8 @@ def audit(
         "min_group_size": 0,
         "refit": 0,
         "fitted_by": "",
-        "method": method,
+        "found_by": _dictionary.found_by(model, names),
+        "method": _dictionary.evens_out(model, names),
         "baseline": baseline if isinstance(baseline, str) else "",
         "allow_small_groups": bool(allow_small_groups),
         "chance_draws": 40,
@@ -201,6 +202,13 @@ def audit(
     norms, relative_errors, losses, representation = _core.evaluate(
         X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"], gaps
     )
+    whole = None
+    if encoded.members is not None:
+        every = encoded.with_all()
+        size, error, *_ = _core.evaluate(
+            X, every, H, W, [*errors, 0.0], False, settings["normalize"], None, settings["threads"], gaps
+        )
+        whole = (int(every.counts()["rows"][-1]), size[-1], error[-1])
     warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {
@@ -231,4 +239,5 @@ def audit(
     result._allow_small_groups = bool(allow_small_groups)
     result._verbose = verbose
     result._controls = encoded.controls
+    result._whole = whole
     return result

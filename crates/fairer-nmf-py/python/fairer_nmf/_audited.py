@@ -135,7 +135,9 @@ class Audit(GroupTable, Pages):
 
     @property
     def overall_error(self) -> float:
-        """The relative error of all rows together."""
+        """The relative error of all rows together, each counted once."""
+        if self._whole is not None:
+            return self._whole[2]
         norms = self.by_group["norm"].to_numpy(dtype=np.float64)
         errors = self.by_group["relative_error"].to_numpy(dtype=np.float64) * norms
         return float(np.linalg.norm(errors) / np.linalg.norm(norms))

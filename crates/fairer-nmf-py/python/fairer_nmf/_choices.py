@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from fairer_nmf import _data
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 def settings(estimator: FairerNMF) -> dict[str, Any]:
     """Give their part of the settings of a fit."""
     share, alpha_h = estimator.worst_share, estimator.alpha_H
+    if estimator.discover is None and estimator.discover_groups != 2:
+        raise ValueError("discover_groups says how many groups to find: say how with discover=")
     same = isinstance(alpha_h, str)
     if same and alpha_h != "same":
         raise ValueError(f"alpha_H is {alpha_h!r}: expected a number or 'same'")
@@ -48,6 +51,10 @@ def missing_of(missing: str, H: Any) -> str:
 
 def unmasked(missing: str, X: Any) -> Any:
     """Give X with NaN for masked entries, where those are taken as unobserved."""
+    if is_unobserved(missing) and sparse.issparse(X):
+        raise ValueError(
+            "missing='unobserved': a sparse matrix has no cells without a value, give a dense one"
+        )
     if is_unobserved(missing) and isinstance(X, np.ma.MaskedArray):
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.ma.filled(X.astype(kind), np.nan)

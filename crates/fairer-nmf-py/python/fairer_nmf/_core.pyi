@@ -65,6 +65,7 @@ class ReportSettings(TypedDict):
     min_group_size: int
     refit: int
     fitted_by: str
+    found_by: str
     method: str
     baseline: str
     allow_small_groups: bool

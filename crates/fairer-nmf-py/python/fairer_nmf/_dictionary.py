@@ -54,7 +54,19 @@ def scaling(normalize: Normalize | str, H: Any) -> Normalize:
     return "features" if getattr(H, "_model", None) is not None and H._model.scale is not None else None
 
 
-def evens_out(H: Any) -> str:
-    """Give the method of a fitted model of ours that evens the groups out, else nothing."""
-    method = getattr(H, "method", "") if getattr(H, "_model", None) is not None else ""
-    return method if method in ("am", "mu") else ""
+def evens_out(H: Any, names: list[str]) -> str:
+    """Give the method of a fitted model of ours that evens these groups out, else nothing.
+
+    A model of other groups, or of the worst share of rows, is one from elsewhere to them.
+    """
+    model = getattr(H, "_model", None)
+    if model is None or H.worst_share is not None or not set(names) <= set(model.groups):
+        return ""
+    return H.method if H.method in ("am", "mu") else ""
+
+
+def found_by(H: Any, names: list[str]) -> str:
+    """Give how a fitted model of ours has found these groups, so that no test holds for them; else nothing."""
+    model = getattr(H, "_model", None)
+    found = model is not None and hasattr(H, "discovered_labels_") and set(names) <= set(model.groups)
+    return str(H.discover) if found else ""

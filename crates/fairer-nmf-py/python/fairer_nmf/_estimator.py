@@ -359,6 +359,11 @@ class FairerNMF(Fitted):
             _meaning.warn_of_no_groups(settings["method"], y)
         names = getattr(self, "feature_names_in_", None)
         if isinstance(self.n_components, str):
+            if settings["unobserved"]:
+                raise ValueError(
+                    "n_components='auto' holds out cells of its own, and does not go with missing='unobserved': "
+                    "give the number of topics"
+                )
             weighted = _data.weighted(groups, sample_weight, index, X.shape[0])
             self._choose_rank(X, weighted, settings)
         _data.room(X, groups, settings["rank"])

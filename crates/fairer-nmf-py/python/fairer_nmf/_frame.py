@@ -24,6 +24,8 @@ class GroupTable:
 
     by_group: pd.DataFrame
     _controls: int = 0
+    #: Rows, norm and relative error of all rows, where groups overlap and do not add up to them.
+    _whole: tuple[int, float, float] | None = None
 
     @property
     def sensitive_levels(self) -> list[Hashable]:
@@ -39,11 +41,15 @@ class GroupTable:
     def overall(self) -> Any:
         """What `by_group` says, of all rows together.
 
-        The baseline is what a dictionary for every group would leave in total. A Series; with
-        control features a frame with a row for each of their combinations.
+        The baseline is what a dictionary for every group would leave in total, and NaN where groups
+        overlap. A Series; with control features a frame with a row for each of their combinations.
         """
         import pandas as pd
 
+        if self._whole is not None:
+            rows, norm, error = self._whole
+            known = {"rows": rows, "norm": norm, "baseline_error": np.nan}
+            return pd.Series({**known, "relative_error": error, "loss": np.nan})
         table = self.by_group
         squares = pd.DataFrame(
             {

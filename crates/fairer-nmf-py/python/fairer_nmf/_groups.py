@@ -66,6 +66,15 @@ class Groups(_Pair):
             return np.asarray(values @ self.members)
         return np.bincount(self.codes, values, len(self.names))
 
+    def with_all(self) -> Groups:
+        """Give groups that overlap with one more, of all rows that are in some of them."""
+        assert self.members is not None, "groups that do not overlap add up"
+        whole = Groups([*self.names, "all rows in groups"], self.codes)
+        whole.members = np.column_stack([self.members, self.members.any(axis=1)])
+        whole.families = [*self.families, None]
+        whole.weights = self.weights
+        return whole
+
     def to_array(self) -> NDArray[Any]:
         """Give the label of every group as an array of their type."""
         keys = self.keys()

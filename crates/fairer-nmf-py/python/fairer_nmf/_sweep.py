@@ -173,7 +173,7 @@ def sweep(
     groups = _data.merged(groups, least)
     if groups is None:
         raise TypeError("a sweep compares groups: give sensitive_features")
-    shared = ("normalize", "n_jobs", "max_groups", "groups", "merge_small")
+    shared = ("normalize", "n_jobs", "max_groups", "groups", "merge_small", "missing")
     own: dict[str, Any] = {key: parameters[key] for key in shared if key in parameters}
     runs: dict[str, Any] = {key: parameters.pop(key) for key in ("baseline", "baseline_runs") if key in parameters}
     if isinstance(runs.get("baseline"), str) and runs["baseline"] == "adjusted":

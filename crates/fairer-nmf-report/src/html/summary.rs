@@ -161,6 +161,10 @@ fn next(report: &Report, verdict: &Verdict) -> String {
             "Do not read the numbers of {group} as a finding, and do not change the model for them. More rows, or \
              small groups put together, would tell."
         ),
+        VerdictCode::NotTested if report.groups_were_found() => {
+            "Look for the same groups in other rows before anything is decided on these numbers."
+                .into()
+        }
         VerdictCode::NotTested => {
             "Ask for the test before anything is decided on these numbers.".into()
         }
@@ -183,8 +187,10 @@ fn caveats(report: &Report) -> [String; 3] {
             "<b>Small groups look worse off than they are.</b> A few people can be described almost perfectly by \
              patterns made for them alone, so sharing always seems to cost them more.{bands}"
         ),
-        "<b>The groups were given.</b> Divide the same people in another way and others may come out worse off; and \
-         inside each group some fare worse than the rest."
-            .into(),
+        format!(
+            "<b>The groups were {}.</b> Divide the same people in another way and others may come out worse off; and \
+             inside each group some fare worse than the rest.",
+            if report.groups_were_found() { "found in these data" } else { "given" }
+        ),
     ]
 }

@@ -198,7 +198,15 @@ fn definitions(report: &Report) -> String {
 
 fn table(report: &Report, percent: Percent) -> Table {
     let norms = report.who_pays.groups.iter().any(|g| g.norm.is_some());
+    let effective = report.who_pays.groups.iter().any(|g| g.effective_rows.is_some());
+    let observed = report.who_pays.groups.iter().any(|g| g.observed.is_some());
     let mut columns = vec![words("Group"), figures("Rows")];
+    if effective {
+        columns.push(figures("Effective rows"));
+    }
+    if observed {
+        columns.push(figures("Observed, %"));
+    }
     if norms {
         columns.push(figures("Norm"));
     }
@@ -218,6 +226,14 @@ fn table(report: &Report, percent: Percent) -> Table {
                 Cell::html(group_name(group)),
                 Cell::number(count(group.rows), group.rows as f64),
             ];
+            if effective {
+                let rows = group.effective_rows.unwrap_or(group.rows as f64);
+                cells.push(Cell::number(plain(rows, 1), rows));
+            }
+            if observed {
+                let share = group.observed.unwrap_or(1.0);
+                cells.push(Cell::number(percent.bare(share), share));
+            }
             if norms {
                 let norm = group.norm.unwrap_or(f64::NAN);
                 cells.push(Cell::number(plain(norm, 2), norm));

@@ -23,7 +23,8 @@ pub struct Subject<'a> {
     pub components: ArrayView2<'a, f64>,
     /// W (m×r) taken as it is; none for the best W of every sample.
     pub representation: Option<ArrayView2<'a, f64>>,
-    /// The method that fitted it; none for a dictionary from elsewhere.
+    /// The method that fitted it to these groups; none for a dictionary from elsewhere, or one that was
+    /// fitted to other groups.
     pub method: Option<Method>,
     /// What its fit allowed every group beyond its baseline; empty for nothing, or where that is not
     /// known.
@@ -42,7 +43,7 @@ impl Subject<'_> {
 const NO_STANDARD: &str = "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.";
 
 fn is_fairer(method: Option<Method>) -> bool {
-    method.is_some_and(|method| !method.is_standard())
+    method.is_some_and(|method| method.evens_out())
 }
 
 /// A peer and its audit.

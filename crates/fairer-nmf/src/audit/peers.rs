@@ -28,7 +28,7 @@ impl PeerPlan {
         let is_standard = method.is_some_and(|method| method.is_standard());
         Self {
             standard: (!is_standard).then_some(update),
-            fairer: method.is_none_or(|method| method.fairness() < 1.0),
+            fairer: method.is_none_or(|method| method.fairness() < 1.0 || !method.evens_out()),
         }
     }
 }

@@ -374,6 +374,7 @@ pub fn audit_pair<T: Element>(
         baseline: o.baseline.as_ref(),
         total_error,
         asked: fits.is_some() || (o.differences && !several),
+        without_families: o.differences && several && families.is_none(),
     });
     Ok(AuditReport {
         rank,

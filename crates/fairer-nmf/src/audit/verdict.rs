@@ -87,6 +87,8 @@ pub(super) struct Findings<'a> {
     pub total_error: f64,
     /// Why there are no differences where they were asked for.
     pub asked: bool,
+    /// Whether there are none because groups share rows and are of no families.
+    pub without_families: bool,
 }
 
 /// Share of the data beyond which a model that leaves it unexplained is said to.
@@ -107,6 +109,9 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     let Some(differences) = found.differences else {
         let why = match (found.groups.len(), found.asked) {
             (1, _) => "there is one group only, and nobody to compare it with",
+            _ if found.without_families => {
+                "the groups share rows and are of no families, so that nobody knows who a group's others are"
+            }
             (_, false) => "no test was asked for",
             _ => "the test was stopped before it was done",
         };

@@ -21,9 +21,11 @@ pub(super) fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f
     data.groups.iter().map(norm).collect()
 }
 
-/// Σ ωx² of every column, before scaling.
+/// Σ ωx² of every column over the rows that are in some group, before scaling.
 pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
-    let rows: Vec<usize> = (0..data.rows()).collect();
+    let mut grouped = vec![false; data.rows()];
+    data.grouped_rows().for_each(|row| grouped[row] = true);
+    let rows: Vec<usize> = (0..data.rows()).filter(|&row| grouped[row]).collect();
     rows.par_chunks(ROWS_PER_SUM)
         .map(|chunk| {
             let mut sums = vec![0.0; data.features()];

@@ -126,8 +126,11 @@ fn rows_in_no_group_play_no_part_and_a_group_of_nobody_is_refused() {
     let first = x.slice(ndarray::s![..60, ..]);
     let less = members.slice(ndarray::s![..60, ..]);
     let other = GroupedData::with_members(first, names(), less).unwrap();
-    let [a, b] = [&data, &other].map(|d| fit(d, &parameters(Method::am()), &silent).unwrap().model);
+    let of = |d: &GroupedData<'_, f64>| fit(d, &parameters(Method::am()), &silent).unwrap().model;
+    let [a, b] = [&data, &other].map(of);
     assert_eq!(a.components, b.components);
+    let [a, b] = [data, other].map(|d| of(&d.normalize_features().unwrap()));
+    assert_eq!((a.components, a.scale), (b.components, b.scale));
     let nobody = Array2::from_elem((x.nrows(), 2), false);
     let refused = GroupedData::with_members(x.view(), names(), nobody.view()).unwrap_err();
     assert!(matches!(refused, Error::EmptyGroup { .. }), "{refused}");
