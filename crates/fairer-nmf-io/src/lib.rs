@@ -64,7 +64,8 @@ pub use failure::{Failure, bounded};
 pub use forms::look;
 pub use labels::{codes as read_groups, read as read_names};
 pub use loaded::{
-    AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes, merge_small,
+    AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes, intersections,
+    merge_small,
 };
 pub use look::{Column, Kind, Look, Proposal};
 pub use matrix::{DenseMatrix, DenseView, Matrix, SparseMatrix};

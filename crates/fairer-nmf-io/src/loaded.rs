@@ -8,7 +8,8 @@ use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
 use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;
-use crate::{Dataset, DenseView, Precision, ReadOptions, columns, missing};
+use crate::plan::GROUP_SEPARATOR;
+use crate::{Dataset, DenseView, Precision, ReadOptions, categories, columns, missing};
 
 /// Data that were read, and how long that took.
 pub struct Loaded {
@@ -247,6 +248,15 @@ pub fn group_sizes(labels: &[String]) -> Vec<(&str, usize)> {
         sizes[at].1 += 1;
     }
     sizes
+}
+
+/// The family of all combinations of families: its name, and the label of every row.
+#[must_use]
+pub fn intersections(families: &[(String, Vec<String>)]) -> (String, Vec<String>) {
+    let name: Vec<&str> = families.iter().map(|(name, _)| name.as_str()).collect();
+    let rows = families.first().map_or(0, |(_, labels)| labels.len());
+    let of_row = |row: usize| categories::combined(families.iter().map(|(_, labels)| &labels[row]));
+    (name.join(GROUP_SEPARATOR), (0..rows).map(of_row).collect())
 }
 
 /// The name of groups that were put together.

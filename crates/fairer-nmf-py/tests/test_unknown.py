@@ -215,6 +215,22 @@ def test_what_needs_every_cell_says_so():
     assert np.isfinite(found.records["loss"]).all()
 
 
+def test_families_may_have_their_intersections_beside_them(tmp_path):
+    X, *_ = low_rank(rows=60)
+    frame = pd.DataFrame({"sex": np.where(np.arange(60) % 3 == 0, "f", "m"), "old": np.arange(60) % 2})
+    settings = {"baseline": "zero", "random_state": 0, "bound": False}
+    model = FairerNMF(2, groups="each-and-combined", **settings).fit(X, sensitive_features=frame)
+    found = audit(X, model, sensitive_features=frame, groups="each-and-combined", baseline="zero")
+    assert found.by_group.loc["sex | old"]["rows"].sum() == 60
+    alone = audit(X, model, sensitive_features=frame, baseline="zero")
+    np.testing.assert_allclose(
+        found.by_group.loc["sex | old"]["relative_error"], alone.by_group["relative_error"], rtol=1e-9
+    )
+    assert found.overall["rows"] == 60
+    model.save(tmp_path / "m")
+    assert FairerNMF.load(tmp_path / "m").groups == "each-and-combined"
+
+
 def test_all_rows_are_counted_once_where_groups_overlap():
     X, *_ = low_rank(rows=60)
     members = pd.DataFrame({"f": np.arange(60) % 3 == 0, "east": np.arange(60) % 5 < 2})

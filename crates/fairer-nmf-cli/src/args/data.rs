@@ -97,6 +97,10 @@ pub(crate) struct GroupArgs {
     #[arg(long, value_name = "COLUMN,...", conflicts_with_all = ["group_by", "groups"])]
     pub group_by_each: Vec<String>,
 
+    /// With --group-by-each: the combinations of its columns are a family too
+    #[arg(long)]
+    pub intersections: bool,
+
     /// A file with the group of every row: text with one label a line, .npy, or FILE:COLUMN of
     /// a table
     #[arg(long, value_name = "FILE[:COLUMN]", conflicts_with = "group_by")]

@@ -5,7 +5,7 @@ use std::time::Instant;
 use fairer_nmf::Model;
 use fairer_nmf_io::{
     Components, Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen,
-    align, kept_recipe, merge_small, read, split_member,
+    align, intersections, kept_recipe, merge_small, read, split_member,
 };
 use ndarray::Array2;
 
@@ -25,8 +25,16 @@ pub(crate) fn load(
     Ok(Loaded::new(dataset, options.precision, seconds))
 }
 
-/// Puts small groups together where that was asked for.
+/// Puts small groups together, and adds combinations of families, where that was asked for.
 pub(crate) fn merged(dataset: &mut Dataset, groups: Option<&GroupArgs>) -> Result<(), Failure> {
+    if groups.is_some_and(|groups| groups.intersections) {
+        if dataset.families.len() < 2 {
+            return Err(Failure::wrong(
+                "--intersections are those of several columns: name them with --group-by-each",
+            ));
+        }
+        dataset.families.push(intersections(&dataset.families));
+    }
     let Some(least) = groups.map(|groups| groups.merge_small).filter(|least| *least > 0) else {
         return Ok(());
     };

@@ -325,6 +325,37 @@ fn what_would_be_ignored_is_refused() {
 }
 
 #[test]
+fn families_may_have_their_intersections_beside_them() {
+    let text: String = (people(none).lines().enumerate())
+        .map(|(i, line)| match i {
+            0 => format!("{line},region\n"),
+            _ => format!("{line},{}\n", ["north", "south"][i % 2]),
+        })
+        .collect();
+    let place = Place::with("p.csv", text);
+    let each = ["--group-by-each", "sex,region", "--intersections", "--json", "e.json"];
+    place.ok(&with(&[&each[..], &["--allow-small-groups"]].concat()));
+    let json = place.json("e.json");
+    let groups = json["groups"].as_array().unwrap();
+    let of = |family: &str| groups.iter().filter(|g| g["family"] == family).count();
+    assert_eq!((of("sex"), of("region"), of("sex | region")), (2, 2, 4), "{groups:?}");
+    place.ok(&with(&["--group-by", "sex,region", "--json", "c.json", "--allow-small-groups"]));
+    let rows = |g: &Value| (g["rows"].as_u64().unwrap(), number(&g["norm"]));
+    let combined = place.json("c.json");
+    let combined = combined["groups"].as_array().unwrap();
+    let beside = groups.iter().filter(|g| g["family"] == "sex | region");
+    for (one, other) in beside.zip(combined) {
+        assert!(one["name"].as_str().unwrap().ends_with(other["name"].as_str().unwrap()));
+        assert_eq!(rows(one).0, rows(other).0);
+        assert!((rows(one).1 - rows(other).1).abs() < 1e-9);
+    }
+    place.refused(
+        &with(&["--group-by-each", "sex", "--drop", "region", "--intersections"]),
+        "--intersections are those of several columns: name them with --group-by-each",
+    );
+}
+
+#[test]
 fn a_table_of_members_says_the_groups() {
     let place = place();
     let mut table = "f,m,old\n".to_owned();

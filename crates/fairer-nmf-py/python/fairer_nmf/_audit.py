@@ -60,7 +60,7 @@ def audit(
     control_features : array-like or frame, optional
         Labels within which groups are compared: every combination with the sensitive features is
         a group, and `overall`, :meth:`Audit.difference` and their like have a row per control.
-    groups : {"combined", "each", "members"}, default="combined"
+    groups : {"combined", "each", "each-and-combined", "members"}, default="combined"
         What several sensitive features mean, as for :class:`FairerNMF`.
     sample_weight : array-like of shape (n_samples,), optional
         How many rows of the population each row stands for, as for :meth:`FairerNMF.fit`. Intervals

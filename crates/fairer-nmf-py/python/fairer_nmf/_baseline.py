@@ -131,7 +131,7 @@ def estimate_baseline(
         Number of topics.
     sensitive_features : array-like or frame, optional
         One label per row; a frame of several columns forms intersections.
-    groups : {"combined", "each", "members"}, default="combined"
+    groups : {"combined", "each", "each-and-combined", "members"}, default="combined"
         What several sensitive features mean, as for :class:`FairerNMF`.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of the rows, as for :meth:`FairerNMF.fit`.

@@ -36,9 +36,10 @@ class FairerNMF(Fitted):
     method : {"am", "mu", "standard"}, default="am"
         Alternating minimisation with an exact min-max step, multiplicative updates as in the
         paper, or standard NMF (which groups do not influence, but whose losses are reported).
-    groups : {"combined", "each", "members"}, default="combined"
+    groups : {"combined", "each", "each-and-combined", "members"}, default="combined"
         What several sensitive features mean: their combinations are the groups; or each is a family of
-        groups of its own, so that a row is in one group of every family; or each is the 0/1
+        groups of its own, so that a row is in one group of every family, without or with one more family of
+        their combinations; or each is the 0/1
         membership of one group.
     fairness : float, default=1.0
         How fair, from 0 (standard NMF) to 1 (the worst loss alone): the weight α of the worst loss

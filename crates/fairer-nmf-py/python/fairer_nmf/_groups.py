@@ -124,8 +124,10 @@ def encode_groups(
     Labels of pandas are matched with the rows of X by `index`, X's own. Control features come
     first.
     """
-    if how not in ("combined", "each", "members"):
-        raise ValueError(f"groups is {how!r}: expected 'combined', 'each' or 'members'")
+    if how not in ("combined", "each", "each-and-combined", "members"):
+        raise ValueError(
+            f"groups is {how!r}: expected 'combined', 'each', 'each-and-combined' or 'members'"
+        )
     if sensitive_features is None:
         return None
     if how != "combined":
@@ -184,7 +186,7 @@ def _overlapping(named: list[tuple[Hashable, Any]], how: str, most: int) -> Grou
     titles = _feature_names([name for name, _ in named], "sensitive_feature", "group")
     for title, (_, column) in zip(titles, named, strict=True):
         feature = _encode(column)
-        if how == "each":
+        if how != "members":
             labels += [(title, label) for label in feature.labels]
             names += [f"{title}={name}" for name in feature.names]
             families += [str(title)] * len(feature.names)
@@ -200,6 +202,15 @@ def _overlapping(named: list[tuple[Hashable, Any]], how: str, most: int) -> Grou
         families.append(None)
         members.append(np.asarray(column).astype(bool))
     lengths = {len(column) for column in members}
+    if how == "each-and-combined" and len(named) > 1 and len(lengths) == 1:
+        # Their combinations are a family too, named as "combined" would name them.
+        both = encode_groups(_frame_of(titles, named), most=len(members[0]))
+        assert both is not None, "there are labels"
+        family = SEPARATOR.join(map(str, titles))
+        labels += [(family, name) for name in both.names]
+        names += [f"{family}={name}" for name in both.names]
+        families += [family] * len(both.names)
+        members += [both.codes == code for code in range(len(both.names))]
     if len(lengths) > 1:
         raise ValueError(f"features of groups differ in length: {sorted(lengths)}")
     if len(names) > most:
@@ -209,9 +220,16 @@ def _overlapping(named: list[tuple[Hashable, Any]], how: str, most: int) -> Grou
         )
     groups = Groups(names, np.zeros(0, dtype=np.int64))
     groups.labels, groups.controls = labels, 0
-    groups.features = ["family", "group"] if how == "each" else ["group"]
+    groups.features = ["group"] if how == "members" else ["family", "group"]
     groups.members, groups.families = np.ascontiguousarray(np.stack(members, axis=1)), families
     return groups
+
+
+def _frame_of(titles: list[Hashable], named: list[tuple[Hashable, Any]]) -> Any:
+    import pandas as pd
+
+    columns = [np.asarray(column) for _, column in named]
+    return pd.DataFrame(dict(zip(titles, columns, strict=True)))
 
 
 def _feature_names(names: list[Hashable], kind: str, single: str) -> list[Hashable]:

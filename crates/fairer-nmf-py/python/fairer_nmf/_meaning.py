@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from fairer_nmf import _baseline, _choices, _core, _data
+from fairer_nmf._groups import SEPARATOR
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
@@ -269,6 +270,8 @@ def _told_by(model: _core.Model) -> dict[str, Any]:
 
 
 def _grouping(model: _core.Model) -> str:
-    if any(model.families):
-        return "each"
+    families = [family for family in dict.fromkeys(model.families) if family]
+    if families:
+        last = families[-1]
+        return "each-and-combined" if last == SEPARATOR.join(families[:-1]) else "each"
     return "members" if model.overlaps else "combined"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Method = Literal["am", "mu", "standard"]
-Grouping = Literal["combined", "each", "members"]
+Grouping = Literal["combined", "each", "each-and-combined", "members"]
 Ties = Literal["any", "leximin"]
 Discover = Literal["topics", "errors", "held-out-errors"]
 Missing = Literal["error", "unobserved"]
