@@ -270,7 +270,12 @@ pub fn merge_small(labels: &mut [String], least: usize) -> Option<String> {
     let small: Vec<String> =
         sizes.iter().filter(|size| small(size)).map(|(name, _)| (*name).to_owned()).collect();
     let there = sizes.iter().any(|(name, _)| *name == OTHER);
-    if small.is_empty() || (small.len() == 1 && !there) {
+    if let ([one], false) = (&small[..], there) {
+        return Some(format!(
+            "`{one}` has fewer than {least} rows and stays as it is: no other small group is there to put it together with"
+        ));
+    }
+    if small.is_empty() {
         return None;
     }
     labels.iter_mut().filter(|label| small.contains(label)).for_each(|l| *l = OTHER.to_owned());

@@ -5,14 +5,14 @@
 //! - With it goes every number over *all* groups (totals, worst losses along a path, the global
 //!   bound) and what adds up over groups (norms, absolute baselines: with normalised features the
 //!   squares of norms add up to the number of features): from a total and the groups shown, the one
-//!   hidden could be had by subtraction.
+//!   hidden could be had by subtraction. So do differences from all other groups, and limits that follow from them.
 //! - Free text that names it is dropped or blanked; a verdict on it says only that there is none.
 //! - Nothing compares models by the groups shown alone: a model may have served a hidden one.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::content::{Group, Remark, Report, Verdict, VerdictCode};
+use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
@@ -57,11 +57,17 @@ impl Hidden {
         (group.norm, group.baseline_error) = (None, None);
     }
 
+    /// Takes away what compares a group with all others: the hidden ones could be worked out from it.
+    pub fn clear_result(&self, result: &mut GroupResult) {
+        (result.difference, result.difference_low, result.difference_high) = (None, None, None);
+        (result.loss_low, result.loss_high, result.adjusted_p) = (None, None, None);
+    }
+
     /// The verdict as it may be said.
     pub fn verdict(&self, verdict: Verdict) -> Verdict {
         let named = verdict.group.as_deref().is_some_and(|name| !self.shows(name));
         match named || !self.allows(&verdict.sentence) {
-            false => verdict,
+            false => Verdict { difference: None, adjusted_p: None, ..verdict },
             true => Verdict {
                 code: VerdictCode::NotTested,
                 sentence:
@@ -130,6 +136,8 @@ impl Report {
             model.total_error = None;
         }
         self.who_pays.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
+        let results = self.who_pays.groups.iter_mut().flat_map(|g| &mut g.results);
+        results.for_each(|result| hidden.clear_result(result));
         // Shares of the error of all rows are totals too.
         self.who_pays.groups.iter_mut().for_each(|g| g.feature_errors.clear());
         if let Some(cost) = &mut self.cost {

@@ -29,10 +29,14 @@ pub fn model_colour(index: usize, models: usize) -> usize {
 pub fn by_loss(report: &Report) -> Vec<&GroupOutcome> {
     let mut groups: Vec<_> = report.who_pays.groups.iter().collect();
     let key = |g: &GroupOutcome| g.results.first().map_or(f64::NEG_INFINITY, |r| r.loss);
-    let all = &report.who_pays.groups;
-    let family = |g: &GroupOutcome| all.iter().position(|other| other.family == g.family);
+    let family = |g: &GroupOutcome| family(report, g);
     groups.sort_by(|a, b| family(a).cmp(&family(b)).then(key(b).total_cmp(&key(a))));
     groups
+}
+
+/// The place of a group's family among the families.
+fn family(report: &Report, group: &GroupOutcome) -> Option<usize> {
+    report.who_pays.groups.iter().position(|other| other.family == group.family)
 }
 
 fn model_series(report: &Report) -> Vec<DumbbellSeries> {
@@ -93,7 +97,7 @@ pub fn who_pays(report: &Report, percent: Percent, width: f64) -> Option<Dumbbel
 const MOST_AT_FIRST: usize = 8;
 
 /// The groups that stand out most under the first model: by their loss beyond chance where that
-/// is known.
+/// is known; family by family where there are families.
 pub fn most_excess(report: &Report) -> Vec<&GroupOutcome> {
     let mut groups = by_loss(report);
     let key = |g: &GroupOutcome| {
@@ -101,6 +105,7 @@ pub fn most_excess(report: &Report) -> Vec<&GroupOutcome> {
     };
     groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
     groups.truncate(MOST_AT_FIRST);
+    groups.sort_by_key(|g| family(report, g));
     groups
 }
 

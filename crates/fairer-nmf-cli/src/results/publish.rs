@@ -28,6 +28,10 @@ impl Outcome {
         outcome.hidden_groups = hidden.count();
         outcome.groups.retain(|g| hidden.shows(&g.group.name));
         outcome.groups.iter_mut().for_each(|g| hidden.clear(&mut g.group));
+        for group in &mut outcome.groups {
+            let others = [group.standard.as_mut(), group.fairer.as_mut()].into_iter().flatten();
+            others.chain([&mut group.own]).for_each(|result| hidden.clear_result(result));
+        }
         outcome.verdict = outcome.verdict.map(|verdict| hidden.verdict(verdict));
         let inside = outcome.groups.iter().filter(|g| !g.group.outside);
         let worst = inside.max_by(|a, b| a.own.loss.total_cmp(&b.own.loss));

@@ -104,7 +104,9 @@ fn random(result: &GroupResult) -> Option<String> {
 fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let any = |has: &dyn Fn(&GroupOutcome) -> bool| outcome.groups.iter().any(has);
     let several = outcome.groups.len() > 1;
-    let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied;
+    // Where nobody pays more than chance, nobody is worst beyond it.
+    let some = !is_beyond_chance(outcome) || worst_beyond(outcome) > 0.0;
+    let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied && some;
     let style = move |group: &GroupOutcome| if worst(group) { BAD } else { PLAIN };
     let compared = outcome.method != Maker::Standard && any(&|g| g.standard.is_some());
     let tested = any(&|g| g.own.p_value.is_some());

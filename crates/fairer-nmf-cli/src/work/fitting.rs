@@ -75,8 +75,9 @@ pub(crate) fn fit_and_compare<T: Element>(
     let said = main.model.warnings.iter().any(|w| matches!(w, Warning::TotalErrorRose { .. }));
     let rose = peers.standard.as_ref().filter(|_| !said);
     let share = |model: &Model| model.total_error() / data.squared_norm().sqrt();
-    let rose =
-        rose.and_then(|peer| Warning::of_rise(&main.model, share(&main.model), share(&peer.model)));
+    let rose = rose.and_then(|peer| {
+        Warning::of_rise(&main.model, share(&main.model), (share(&peer.model), &peer.model))
+    });
     warnings.extend(rose.as_ref().and_then(in_words));
     Ok(Compared { fit: main, peers, warnings, notes })
 }

@@ -202,7 +202,11 @@ class Audit(GroupTable, Pages):
         said, worst = _page.first(self._said), html.escape(str(self.worst_group))
         chance = self.chance
         columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
-        shown = self.by_group if chance is None else self.by_group.join(chance[columns])
+        shown = self.by_group
+        if chance is not None:
+            # Of a model that evens the groups out, chance is about standard NMF beside it.
+            about = "standard NMF: " if self._subject and self._subject.settings["method"] else ""
+            shown = shown.join(chance[columns].add_prefix(about))
         table: str = shown.to_html(float_format="{:.4f}".format, na_rep="–")
         return (
             f"{said}<p>Worst loss {self.worst:.4f} ({worst}), "

@@ -80,7 +80,7 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
     let mut caption = String::from("Further right is worse.");
     if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
         caption.push_str(
-            " A mark inside the grey band is what a random group of the same size would show, too; \
+            " The grey band is what a random group of the same size would show under the first model; \
              the line in the band is their mean.",
         );
     }
@@ -166,7 +166,7 @@ fn next(report: &Report, verdict: &Verdict) -> String {
                 .into()
         }
         VerdictCode::NotTested => {
-            "Ask for the test before anything is decided on these numbers.".into()
+            "Nothing was tested: do not read differences between these numbers as findings.".into()
         }
     }
 }

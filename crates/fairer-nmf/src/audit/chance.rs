@@ -203,7 +203,7 @@ const ROWS: usize = 1_000;
 const FEW_ROWS: usize = 3;
 /// Standard deviations of random groups that the loss of a group of few rows has to exceed their mean by
 /// to be told from theirs, at the least.
-const APART: f64 = 2.0;
+const APART: f64 = 3.0;
 /// How often any of several such groups may do so by chance.
 const BY_CHANCE: f64 = 0.05;
 

@@ -42,6 +42,9 @@ impl Subject<'_> {
 /// Why there is no verdict on a dictionary that evens out, alone.
 const NO_STANDARD: &str = "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.";
 
+/// What stands in the audit of such a dictionary, where standard NMF is beside it.
+const ABOUT_STANDARD: &str = "This dictionary was fitted to even the groups out: the verdict is about standard NMF, beside it.";
+
 fn is_fairer(method: Option<Method>) -> bool {
     method.is_some_and(|method| method.evens_out())
 }
@@ -100,7 +103,11 @@ impl Comparison {
     pub fn verdict(&self) -> Cow<'_, Verdict> {
         match &self.standard {
             _ if !is_fairer(self.method) => Cow::Borrowed(&self.subject.verdict),
-            Some(standard) => Cow::Borrowed(&standard.audit.verdict),
+            Some(standard) => {
+                let mut verdict = standard.audit.verdict.clone();
+                verdict.sentence = format!("Under standard NMF: {}", verdict.sentence);
+                Cow::Owned(verdict)
+            }
             None => Cow::Owned(Verdict::not_tested(NO_STANDARD.to_owned())),
         }
     }
@@ -171,7 +178,8 @@ pub fn compare<T: Element>(
     };
     begins(Role::Subject);
     let (h, w) = (subject.components, subject.representation);
-    // The verdict is about what one starts from: a fairer model evens out by construction.
+    // The verdict is about what one starts from: a fairer model evens out by construction. So the test of its
+    // errors would find differences where labels mean nothing.
     let silent = |options: AuditOptions| AuditOptions {
         differences: false,
         chance: DrawBudget { draws: 0, ..options.chance },
@@ -182,7 +190,14 @@ pub fn compare<T: Element>(
     if starts_from_standard {
         all = silent(all);
     }
+    if subject.is_fairer() {
+        all.permutations = 0;
+    }
     let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
+    if starts_from_standard {
+        let notes = std::mem::take(&mut main.verdict.notes);
+        main.verdict = Verdict { notes, ..Verdict::not_tested(ABOUT_STANDARD.to_owned()) };
+    }
     let less = |method: Method, trade_off| AuditOptions {
         folds: 0,
         trade_off,
@@ -205,7 +220,8 @@ pub fn compare<T: Element>(
         Some(peer) => {
             begins(Role::Fairer);
             let last = peer.model.components.view();
-            let options = silent(less(peer.model.parameters.method, options.trade_off));
+            let mut options = silent(less(peer.model.parameters.method, options.trade_off));
+            options.permutations = 0;
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
             main.trade_off = audit.trade_off.take();

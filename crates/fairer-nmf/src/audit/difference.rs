@@ -124,7 +124,11 @@ pub(super) fn differences(
             difference: range(b.difference, together * b.variance().sqrt()),
             p_value: p[l],
             adjusted_p: adjusted[l],
-            rows_needed: rows_needed(e.rows, b, together, matters),
+            rows_needed: {
+                // With as many rows as are needed, the scatter is known better than with these.
+                let known = student::quantile((1.0 - level) / groups.len() as f64, b.df.max(30.0));
+                rows_needed(e.rows, b, known, matters)
+            },
         }
     };
     Some(Differences {
@@ -135,8 +139,10 @@ pub(super) fn differences(
     })
 }
 
+/// Nobody loses more than everything: limits end at ±1.
 fn range(estimate: f64, side: f64) -> Range {
-    Range { estimate, low: estimate - side, high: estimate + side }
+    let (low, high) = (estimate - side, estimate + side);
+    Range { estimate, low: low.max(-1.0).min(estimate), high: high.min(1.0).max(estimate) }
 }
 
 fn estimate(group: &Unseen, rank: usize) -> Estimate {

@@ -321,6 +321,7 @@ pub fn audit_pair<T: Element>(
         let baselines = chance::Baselines { errors: baselines, kind: o.baseline.as_ref() };
         chance::random_groups(data, components, errors, baselines, (o.chance, o.seed), steps)
     })?;
+    let chance_spent = matches!(chance, Some(None));
     let chance = chance.flatten();
     let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
         bootstrap::fixed(data, &found, baselines, (o.draws, o.level, o.seed), steps)
@@ -374,6 +375,7 @@ pub fn audit_pair<T: Element>(
         baseline: o.baseline.as_ref(),
         total_error,
         asked: fits.is_some() || (o.differences && !several),
+        chance_spent,
         without_families: o.differences && several && families.is_none(),
     });
     Ok(AuditReport {

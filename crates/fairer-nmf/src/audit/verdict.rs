@@ -87,12 +87,20 @@ pub(super) struct Findings<'a> {
     pub total_error: f64,
     /// Why there are no differences where they were asked for.
     pub asked: bool,
+    /// Whether random groups were asked for, and their time was up before there were enough.
+    pub chance_spent: bool,
     /// Whether there are none because groups share rows and are of no families.
     pub without_families: bool,
 }
 
 /// Share of the data beyond which a model that leaves it unexplained is said to.
 const LITTLE: f64 = 0.5;
+
+/// There is no band of chance.
+const CHANCE_SPENT: &str = "What random groups of the same sizes would pay is not known: the time for their draws was up before there were enough of them.";
+
+/// Width of an interval of a difference beyond which the rows say next to nothing.
+const NOTHING: f64 = 0.5;
 
 /// Of a dictionary that may have seen the rows, nobody knows how.
 const AS_IT_IS: &str = "The model is not standard NMF of these rows, so that it is judged as if it had not seen them. If it was fitted to them in another way, the errors of small groups look too low.";
@@ -105,6 +113,9 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
             "This model leaves {} of the data unexplained, whoever they belong to.",
             percent(found.total_error)
         ));
+    }
+    if found.chance_spent {
+        notes.push(CHANCE_SPENT.to_owned());
     }
     let Some(differences) = found.differences else {
         let why = match (found.groups.len(), found.asked) {
@@ -202,8 +213,10 @@ fn sentence(
             cost(found, differences),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
+            let says_nothing = d.difference.high - d.difference.low > NOTHING;
             let needed = match d.rows_needed {
-                Some(needed) if needed > group.rows => {
+                // A guess from rows that say next to nothing is none.
+                Some(needed) if needed > group.rows && !says_nothing => {
                     format!(
                         " About {needed} of its rows would be needed to tell {} points from none.",
                         points(differences.matters)
@@ -211,6 +224,12 @@ fn sentence(
                 }
                 _ => String::new(),
             };
+            if says_nothing {
+                return format!(
+                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{}",
+                    chance(l, found),
+                );
+            }
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {name} ({rows}) pays between {low} and {high} points more, with {sure} confidence.{needed}{}",
                 chance(l, found),

@@ -48,7 +48,7 @@ pub(super) fn fit_allowed<T: Element>(
         let found = fit(data, &standard_beside(parameters, begin), &lead)?.model;
         let h = found.components.view();
         chance(data, h, (*draws, parameters), deadline, &mut allowances, &lead)?;
-        standard = Some(found.total_error() / data.squared_norm().sqrt());
+        standard = Some(found);
     }
     let baseline_time = begin.elapsed();
     let mut left = parameters.clone();
@@ -63,7 +63,10 @@ pub(super) fn fit_allowed<T: Element>(
     }
     // Positive: no group is all zero.
     let total = model.total_error() / data.squared_norm().sqrt();
-    if let Some(rose) = standard.and_then(|standard| Warning::of_rise(model, total, standard)) {
+    let share = |standard: &Model| standard.total_error() / data.squared_norm().sqrt();
+    let rose =
+        standard.and_then(|beside| Warning::of_rise(model, total, (share(&beside), &beside)));
+    if let Some(rose) = rose {
         model.warnings.insert(0, rose);
     }
     Ok(found)

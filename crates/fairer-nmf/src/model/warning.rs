@@ -151,16 +151,13 @@ impl Warning {
         few.into_iter().chain(alike).chain(many).collect()
     }
 
-    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and who caused it: the
-    /// group with the largest share in the last dictionary step, else with the largest loss.
+    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: the
+    /// group inside the maximum whose error fell most.
     #[must_use]
-    pub fn of_rise(model: &Model, found: f64, standard: f64) -> Option<Self> {
-        let most = |g: &&GroupFit| (g.weight, g.loss - g.chance.unwrap_or(0.0));
-        let larger = |a: &&GroupFit, b: &&GroupFit| {
-            let ((v, x), (w, y)) = (most(a), most(b));
-            v.total_cmp(&w).then(x.total_cmp(&y))
-        };
-        let group = model.groups.iter().filter(|g| !g.outside).max_by(larger)?;
+    pub fn of_rise(model: &Model, found: f64, (standard, beside): (f64, &Model)) -> Option<Self> {
+        let groups = model.groups.iter().zip(&beside.groups).filter(|(g, _)| !g.outside);
+        let fall = |(g, s): &(&GroupFit, &GroupFit)| s.relative_error - g.relative_error;
+        let (group, _) = groups.max_by(|a, b| fall(a).total_cmp(&fall(b)))?;
         (found > standard + RISE).then(|| Self::TotalErrorRose {
             standard,
             found,
@@ -214,7 +211,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::GroupsLikeChance { groups } => write!(
                 f,
-                "{} {} few rows and {} no more than a random group of that size would: kept outside the maximum, inside the total",
+                "{} {} few rows and {} no more than chance can explain for groups of that size: kept outside the maximum, inside the total",
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
                 if groups.len() == 1 { "pays" } else { "pay" },

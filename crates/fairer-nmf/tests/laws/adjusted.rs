@@ -238,12 +238,14 @@ fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let standard = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
     let bent = fitted(&data, Method::am(), Baseline::Estimate(Estimate::best())).model;
-    let Some(Warning::TotalErrorRose { group, rows: 8, .. }) = Warning::of_rise(&bent, 0.3, 0.27)
+    let beside = fitted(&data, Method::standard(), Baseline::Zero).model;
+    let Some(Warning::TotalErrorRose { group, rows: 8, .. }) =
+        Warning::of_rise(&bent, 0.3, (0.27, &beside))
     else {
         panic!("a rise of three points");
     };
     assert_eq!(group, "group 0", "whose baseline is next to nothing");
-    assert!(Warning::of_rise(&bent, 0.3, 0.29).is_none());
+    assert!(Warning::of_rise(&bent, 0.3, (0.29, &beside)).is_none());
     let careful = Parameters { n_init: 2, bound: false, ..Parameters::careful(5) };
     let model = fit(&data, &careful, &silent).unwrap().model;
     assert!(model.total_error() / data.squared_norm().sqrt() < 1.01 * standard);
