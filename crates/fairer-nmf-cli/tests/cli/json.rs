@@ -227,6 +227,18 @@ fn published_json_tells_nothing_of_small_groups() {
         assert!(!text.contains("tiny"), "{command}: {text}");
         assert_eq!(shown["hidden_groups"], 1, "{command}");
         assert!(shown.get("audit").is_none(), "{command}");
+        // Differences from all other groups would tell of the hidden ones.
+        let results = (shown["report"]["who_pays"]["groups"].as_array().into_iter().flatten())
+            .flat_map(|group| group["results"].as_array().into_iter().flatten());
+        let groups = shown["groups"].as_array().into_iter().flatten();
+        let standard = groups.clone().map(|group| &group["standard"]);
+        for result in results.chain(groups).chain(standard).chain([&shown["verdict"]]) {
+            for field in
+                ["difference", "difference_low", "difference_high", "loss_low", "loss_high"]
+            {
+                assert!(result[field].is_null(), "{command}: {field} of {result}");
+            }
+        }
         // Numbers of the small group, and of all groups together.
         let (mut secret, mut public) = (Vec::new(), vec![0.95]);
         let mut of = |list: &Value, name: &str| {

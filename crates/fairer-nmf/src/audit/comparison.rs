@@ -7,7 +7,7 @@
 
 use super::{
     AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Remark, Verdict,
-    audit, audit_pair, compare_individuals, evaluate,
+    VerdictCode, audit, audit_pair, compare_individuals, evaluate,
 };
 use crate::criterion::Allowance;
 use crate::progress::Role;
@@ -103,6 +103,9 @@ impl Comparison {
     pub fn verdict(&self) -> Cow<'_, Verdict> {
         match &self.standard {
             _ if !is_fairer(self.method) => Cow::Borrowed(&self.subject.verdict),
+            Some(standard) if standard.audit.verdict.code == VerdictCode::NotTested => {
+                Cow::Borrowed(&standard.audit.verdict)
+            }
             Some(standard) => {
                 let mut verdict = standard.audit.verdict.clone();
                 verdict.sentence = format!("Under standard NMF: {}", verdict.sentence);
