@@ -102,7 +102,7 @@ def test_families_and_members(small):
     assert found.by_group.loc[("region", "east"), "rows"] == ((region == "east") & (weights > 0)).sum()
     with pytest.raises(ValueError, match="do not go with groups that overlap"):
         found.report(min_group_size=3)
-    with pytest.raises(ValueError, match="groups is 'odd': expected 'combined', 'each' or 'members'"):
+    with pytest.raises(ValueError, match="groups is 'odd': expected 'combined', 'each', 'each-and-combined' or 'members'"):
         FairerNMF(2, groups="odd").fit(X, sensitive_features=frame)
     with pytest.raises(ValueError, match="table of 0 and 1"):
         other.fit(X, sensitive_features=frame)
