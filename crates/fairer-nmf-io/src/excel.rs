@@ -83,20 +83,21 @@ fn check_unpacked(room: Room<'_>, bytes: &[u8]) -> Result<(), InputError> {
     let mut left = room.most();
     for part in 0..zip.len() {
         let Ok(member) = zip.by_index(part) else { continue };
-        let unpacked =
-            std::io::copy(&mut member.take(left.saturating_add(1)), &mut std::io::sink());
-        let Some(rest) = left.checked_sub(unpacked.unwrap_or(0)) else {
+        let name = member.name().map_or_else(|_| String::new(), |name| name.into_owned());
+        let mut content = member.take(left.saturating_add(1));
+        let is_xml = name.ends_with(".xml") || name.ends_with(".rels");
+        let closed = !is_xml || is_closed(&mut content);
+        // What is left of it where that was not all.
+        let _ = std::io::copy(&mut content, &mut std::io::sink());
+        let unpacked = left.saturating_add(1) - content.limit();
+        let Some(rest) = left.checked_sub(unpacked) else {
             return Err(room.too_large("unpacks (zip)", None));
         };
-        left = rest;
-    }
-    for part in 0..zip.len() {
-        let Ok(member) = zip.by_index(part) else { continue };
-        let Ok(name) = member.name().map(|name| name.into_owned()) else { continue };
-        if (name.ends_with(".xml") || name.ends_with(".rels")) && !is_closed(member) {
+        if !closed {
             let what = format!("`{name}` in it does not end as it should");
             return Err(InputError::damaged(room.path, what));
         }
+        left = rest;
     }
     Ok(())
 }

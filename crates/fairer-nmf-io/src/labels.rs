@@ -179,7 +179,10 @@ pub fn codes(
                 return None;
             }
         };
-        if let Err(error) = if number == 0 { check_encoding(path, &line) } else { Ok(()) } {
+        // What Windows programs call Unicode shows in the first bytes.
+        if number == 0
+            && let Err(error) = check_encoding(path, &line)
+        {
             wrong = Some(error);
             return None;
         }

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::Instant;
 
 use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
 use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;
 use crate::plan::GROUP_SEPARATOR;
-use crate::{Dataset, DenseView, Precision, ReadOptions, categories, columns, missing};
+use crate::{Dataset, DenseView, Precision, categories, columns, missing};
 
 /// Data that were read, and how long that took.
 pub struct Loaded {
@@ -43,16 +42,6 @@ pub enum Scaling {
 }
 
 impl Loaded {
-    /// Reads data.
-    ///
-    /// # Errors
-    /// As [`crate::read`].
-    pub fn read(path: &str, options: &ReadOptions) -> Result<Self, Failure> {
-        let start = Instant::now();
-        let dataset = crate::read(path, options)?;
-        Ok(Self::new(dataset, options.precision, start.elapsed().as_secs_f64()))
-    }
-
     /// Data that were read in so many seconds.
     pub fn new(mut dataset: Dataset, precision: Precision, seconds: f64) -> Self {
         let gaps = if dataset.unobserved { missing::take_gaps(&mut dataset) } else { None };

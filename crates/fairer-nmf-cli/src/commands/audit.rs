@@ -204,8 +204,7 @@ fn measure<T: Element>(
     let start = Instant::now();
     let components = audited.components.view();
     let allowed = allowed(audited, &data, &parameters)?;
-    let representation = None;
-    let subject = Subject { components, representation, method, allowances: &allowed };
+    let subject = Subject { components, representation: None, method, allowances: &allowed };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
         read: loaded.seconds,

@@ -199,16 +199,16 @@ def audit(
     warn_of_small_groups(encoded, len(H))
     settings["baselines"] = errors
     settings["baseline_run_errors"] = runs
+    # Where rows are in several groups or in none, one more group has each row once.
+    shared = encoded.members is not None
+    every, offsets = (encoded.with_all(), [*errors, 0.0]) if shared else (encoded, errors)
     norms, relative_errors, losses, representation = _core.evaluate(
-        X, encoded, H, W, errors, False, settings["normalize"], None, settings["threads"], gaps
+        X, every, H, W, offsets, False, settings["normalize"], None, settings["threads"], gaps
     )
     whole = None
-    if encoded.members is not None:
-        every = encoded.with_all()
-        size, error, *_ = _core.evaluate(
-            X, every, H, W, [*errors, 0.0], False, settings["normalize"], None, settings["threads"], gaps
-        )
-        whole = (int(every.counts()["rows"][-1]), size[-1], error[-1])
+    if shared:
+        whole = (int(every.counts()["rows"][-1]), norms[-1], relative_errors[-1])
+        norms, relative_errors, losses = norms[:-1], relative_errors[:-1], losses[:-1]
     warn_of_errors_above_one(names, relative_errors)
     table = pd.DataFrame(
         {

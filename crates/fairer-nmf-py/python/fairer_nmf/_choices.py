@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from fairer_nmf._estimator import FairerNMF
 
 
+# How many groups are found where nothing is said.
+FOUND_GROUPS = 2
+
+
 def settings(estimator: FairerNMF) -> dict[str, Any]:
     """Give their part of the settings of a fit."""
     share, alpha_h = estimator.worst_share, estimator.alpha_H
-    if estimator.discover is None and estimator.discover_groups != 2:
+    if estimator.discover is None and estimator.discover_groups != FOUND_GROUPS:
         raise ValueError("discover_groups says how many groups to find: say how with discover=")
     same = isinstance(alpha_h, str)
     if same and alpha_h != "same":

@@ -59,14 +59,16 @@ def evens_out(H: Any, names: list[str]) -> str:
 
     A model of other groups, or of the worst share of rows, is one from elsewhere to them.
     """
-    model = getattr(H, "_model", None)
-    if model is None or H.worst_share is not None or not set(names) <= set(model.groups):
-        return ""
-    return H.method if H.method in ("am", "mu") else ""
+    evens = knows(H, names) and H.worst_share is None and H.method in ("am", "mu")
+    return str(H.method) if evens else ""
 
 
 def found_by(H: Any, names: list[str]) -> str:
     """Give how a fitted model of ours has found these groups, so that no test holds for them; else nothing."""
+    return str(H.discover) if knows(H, names) and hasattr(H, "discovered_labels_") else ""
+
+
+def knows(H: Any, names: list[str]) -> bool:
+    """Tell whether a dictionary is a fitted model of ours whose groups these are."""
     model = getattr(H, "_model", None)
-    found = model is not None and hasattr(H, "discovered_labels_") and set(names) <= set(model.groups)
-    return str(H.discover) if found else ""
+    return model is not None and set(names) <= set(model.groups)

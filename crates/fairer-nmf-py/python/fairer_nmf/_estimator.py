@@ -205,7 +205,7 @@ class FairerNMF(Fitted):
         ties: Ties = "any",
         worst_share: float | None = None,
         discover: Discover | None = None,
-        discover_groups: int = 2,
+        discover_groups: int = _choices.FOUND_GROUPS,
         alpha_W: float = 0.0,
         alpha_H: float | Literal["same"] = "same",
         l1_ratio: float = 0.0,

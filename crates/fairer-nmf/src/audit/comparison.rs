@@ -181,25 +181,25 @@ pub fn compare<T: Element>(
     };
     begins(Role::Subject);
     let (h, w) = (subject.components, subject.representation);
-    // The verdict is about what one starts from: a fairer model evens out by construction. So the test of its
-    // errors would find differences where labels mean nothing.
+    // The verdict is about what one starts from.
     let silent = |options: AuditOptions| AuditOptions {
         differences: false,
         chance: DrawBudget { draws: 0, ..options.chance },
         ..options
     };
+    // A fairer model evens out by construction: a test of its errors finds differences where labels mean nothing.
+    let evened = |options: AuditOptions| AuditOptions { permutations: 0, ..options };
     let starts_from_standard = subject.is_fairer() && standard.is_some();
     let mut all = AuditOptions { trade_off: curve, ..options.clone() };
     if starts_from_standard {
         all = silent(all);
     }
     if subject.is_fairer() {
-        all.permutations = 0;
+        all = evened(all);
     }
     let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
     if starts_from_standard {
-        let notes = std::mem::take(&mut main.verdict.notes);
-        main.verdict = Verdict { notes, ..Verdict::not_tested(ABOUT_STANDARD.to_owned()) };
+        main.verdict = main.verdict.taken_back(ABOUT_STANDARD);
     }
     let less = |method: Method, trade_off| AuditOptions {
         folds: 0,
@@ -223,8 +223,7 @@ pub fn compare<T: Element>(
         Some(peer) => {
             begins(Role::Fairer);
             let last = peer.model.components.view();
-            let mut options = silent(less(peer.model.parameters.method, options.trade_off));
-            options.permutations = 0;
+            let options = evened(silent(less(peer.model.parameters.method, options.trade_off)));
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
             main.trade_off = audit.trade_off.take();

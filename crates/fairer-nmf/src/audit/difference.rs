@@ -111,7 +111,7 @@ pub(super) fn differences(
         let (e, b) = (&estimates[l], &between[l]);
         let df = (e.effective - 1.0).max(1.0);
         let two_sided = student::quantile((1.0 - level) / 2.0, df);
-        let together = student::quantile((1.0 - level) / groups.len() as f64, b.df);
+        let together = |df: f64| student::quantile((1.0 - level) / groups.len() as f64, df);
         // The error's scatter is nearer to even on the scale of logarithms; f = 0 has none.
         let factor = if e.error > 0.0 { (two_sided * e.error_se / e.error).exp() } else { 1.0 };
         GroupDifference {
@@ -121,14 +121,11 @@ pub(super) fn differences(
                 high: (e.error * factor).min(1.0).max(e.error),
             },
             loss: range(e.loss, two_sided * e.se),
-            difference: range(b.difference, together * b.variance().sqrt()),
+            difference: range(b.difference, together(b.df) * b.variance().sqrt()),
             p_value: p[l],
             adjusted_p: adjusted[l],
-            rows_needed: {
-                // With as many rows as are needed, the scatter is known better than with these.
-                let known = student::quantile((1.0 - level) / groups.len() as f64, b.df.max(30.0));
-                rows_needed(e.rows, b, known, matters)
-            },
+            // With as many rows as are needed, the scatter is known better than with these.
+            rows_needed: rows_needed(e.rows, b, together(b.df.max(KNOWN)), matters),
         }
     };
     Some(Differences {
@@ -138,6 +135,9 @@ pub(super) fn differences(
         groups: (0..groups.len()).map(one).collect(),
     })
 }
+
+/// Degrees of freedom from which on a scatter is as good as known.
+const KNOWN: f64 = 30.0;
 
 /// Nobody loses more than everything: limits end at ±1.
 fn range(estimate: f64, side: f64) -> Range {

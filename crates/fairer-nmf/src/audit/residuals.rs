@@ -34,35 +34,13 @@ pub fn feature_errors<T: Element>(
     strongest: usize,
 ) -> Result<Vec<Vec<FeatureError>>> {
     super::check_components(data, components)?;
-    let statistics = all_statistics(data, evaluation.representation.view())?;
-    let of_rows = |rows: &mut dyn Iterator<Item = usize>, s: &Statistics| {
-        let mut squares = vec![0.0; data.features()];
-        if data.has_gaps() {
-            rows.for_each(|row| add_observed(data, components, evaluation, row, &mut squares));
-            return squares;
-        }
-        for row in rows {
-            data.for_each_in_row(row, |j, x| squares[j] += x * x);
-        }
-        let cross = s.cross();
-        let gram_h = s.gram().dot(&components);
-        for (j, square) in squares.iter_mut().enumerate() {
-            let h = components.column(j);
-            let error = *square - 2.0 * cross.column(j).dot(&h) + h.dot(&gram_h.column(j));
-            // Cancellation can undercut zero where a feature is fitted exactly, and leaves
-            // some 1e-12 of the square where the truth is zero.
-            *square = if error > 1e-12 * *square { error } else { 0.0 };
-        }
-        squares
+    let (by_group, whole) = match data.has_gaps() {
+        true => of_cells(data, components, evaluation),
+        false => of_statistics(data, components, evaluation)?,
     };
-    let groups = data.groups();
-    let by_group: Vec<Vec<f64>> = (groups.iter().zip(&statistics))
-        .map(|(group, s)| of_rows(&mut group.rows.iter().copied(), s))
-        .collect();
-    let all: Vec<f64> = match &statistics[groups.len()..] {
-        [whole] => of_rows(&mut data.grouped_rows(), whole),
-        _ => (0..data.features()).map(|j| by_group.iter().map(|errors| errors[j]).sum()).collect(),
-    };
+    // Where groups overlap they do not add up to all rows.
+    let sum = |j: usize| by_group.iter().map(|errors| errors[j]).sum();
+    let all = whole.unwrap_or_else(|| (0..data.features()).map(sum).collect());
     let total: f64 = all.iter().sum();
     let of_group = |errors: &Vec<f64>| {
         let own: f64 = errors.iter().sum();
@@ -80,18 +58,58 @@ pub fn feature_errors<T: Element>(
     Ok(by_group.iter().map(of_group).collect())
 }
 
-/// Adds the squared residuals of a row's observed cells.
-fn add_observed<T: Element>(
+/// Squared errors by feature: of every group, and of all rows where groups overlap.
+type ByFeature = (Vec<Vec<f64>>, Option<Vec<f64>>);
+
+fn of_statistics<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     evaluation: &Evaluation<T>,
-    row: usize,
-    squares: &mut [f64],
-) {
-    let root = data.root(row);
-    let w = evaluation.representation.row(row).mapv(|v| root * v.to_f64());
-    let mut residual = w.dot(&components);
-    data.for_each_in_row(row, |j, x| residual[j] -= x);
-    data.gaps_of(row).iter().for_each(|&j| residual[j as usize] = 0.0);
-    squares.iter_mut().zip(&residual).for_each(|(sum, v)| *sum += v * v);
+) -> Result<ByFeature> {
+    let statistics = all_statistics(data, evaluation.representation.view())?;
+    let of_rows = |rows: &mut dyn Iterator<Item = usize>, s: &Statistics| {
+        let mut squares = vec![0.0; data.features()];
+        for row in rows {
+            data.for_each_in_row(row, |j, x| squares[j] += x * x);
+        }
+        let cross = s.cross();
+        let gram_h = s.gram().dot(&components);
+        for (j, square) in squares.iter_mut().enumerate() {
+            let h = components.column(j);
+            let error = *square - 2.0 * cross.column(j).dot(&h) + h.dot(&gram_h.column(j));
+            // Cancellation can undercut zero where a feature is fitted exactly, and leaves
+            // some 1e-12 of the square where the truth is zero.
+            *square = if error > 1e-12 * *square { error } else { 0.0 };
+        }
+        squares
+    };
+    let groups = data.groups();
+    let by_group = (groups.iter().zip(&statistics))
+        .map(|(group, s)| of_rows(&mut group.rows.iter().copied(), s))
+        .collect();
+    let whole = statistics.get(groups.len()).map(|s| of_rows(&mut data.grouped_rows(), s));
+    Ok((by_group, whole))
+}
+
+/// The same of observed cells, residual by residual.
+fn of_cells<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    evaluation: &Evaluation<T>,
+) -> ByFeature {
+    let of_rows = |rows: &mut dyn Iterator<Item = usize>| {
+        let mut squares = vec![0.0; data.features()];
+        for row in rows {
+            let root = data.root(row);
+            let w = evaluation.representation.row(row).mapv(|v| root * v.to_f64());
+            let mut residual = w.dot(&components);
+            data.for_each_in_row(row, |j, x| residual[j] -= x);
+            data.gaps_of(row).iter().for_each(|&j| residual[j as usize] = 0.0);
+            squares.iter_mut().zip(&residual).for_each(|(sum, v)| *sum += v * v);
+        }
+        squares
+    };
+    let by_group =
+        data.groups().iter().map(|group| of_rows(&mut group.rows.iter().copied())).collect();
+    (by_group, data.overlaps().then(|| of_rows(&mut data.grouped_rows())))
 }

@@ -1,6 +1,6 @@
 //! Groups of which no test would hold: they were found in the same rows ([`crate::discover`]).
 
-use super::{AuditOptions, Comparison, DrawBudget, Verdict};
+use super::{AuditOptions, Comparison, DrawBudget};
 
 impl AuditOptions {
     /// The same without intervals and tests, for groups of which none would hold.
@@ -18,8 +18,7 @@ impl Comparison {
         let peers = [&mut self.standard, &mut self.fairer].into_iter().flatten();
         let audits = peers.map(|peer| &mut peer.audit).chain([&mut self.subject]);
         for audit in audits {
-            let notes = std::mem::take(&mut audit.verdict.notes);
-            audit.verdict = Verdict { notes, ..Verdict::not_tested(why.to_owned()) };
+            audit.verdict = audit.verdict.clone().taken_back(why);
         }
     }
 }

@@ -62,6 +62,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// None in its place, and why; what a reader has to know besides stays.
+    pub(super) fn taken_back(self, why: &str) -> Self {
+        Self { notes: self.notes, ..Self::not_tested(why.to_owned()) }
+    }
+
     /// That there is none, and why.
     pub(super) fn not_tested(sentence: String) -> Self {
         Self {
@@ -213,10 +218,14 @@ fn sentence(
             cost(found, differences),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
-            let says_nothing = d.difference.high - d.difference.low > NOTHING;
+            if d.difference.high - d.difference.low > NOTHING {
+                return format!(
+                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{}",
+                    chance(l, found),
+                );
+            }
             let needed = match d.rows_needed {
-                // A guess from rows that say next to nothing is none.
-                Some(needed) if needed > group.rows && !says_nothing => {
+                Some(needed) if needed > group.rows => {
                     format!(
                         " About {needed} of its rows would be needed to tell {} points from none.",
                         points(differences.matters)
@@ -224,12 +233,6 @@ fn sentence(
                 }
                 _ => String::new(),
             };
-            if says_nothing {
-                return format!(
-                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{}",
-                    chance(l, found),
-                );
-            }
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {name} ({rows}) pays between {low} and {high} points more, with {sure} confidence.{needed}{}",
                 chance(l, found),
