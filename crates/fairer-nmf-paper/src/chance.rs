@@ -98,6 +98,7 @@ pub(super) fn run(
             method: Method::standard(),
             baseline: Baseline::Zero,
             bound: false,
+            finish: false,
             seed: settings.seed,
             ..Parameters::new(rank)
         };

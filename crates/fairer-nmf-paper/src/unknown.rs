@@ -88,7 +88,8 @@ fn trial(
     seed: u64,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<Vec<Option<(f64, f64)>>> {
-    let parameters = Parameters { seed, n_init: STARTS, bound: false, ..Parameters::new(rank) };
+    let parameters =
+        Parameters { seed, n_init: STARTS, bound: false, finish: false, ..Parameters::new(rank) };
     let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let by = |data: &GroupedData<'_, f64>, method, baseline| {

@@ -92,9 +92,10 @@ pub fn report<T: Element>(
     page::Report {
         title: about.title,
         subtitle: format!(
-            "{} of rank {}{}",
+            "{}, {} {}{}",
             main.name,
             main.audit.rank,
+            if main.audit.rank == 1 { "topic" } else { "topics" },
             Choice::in_heading(&choices)
         ),
         generated: about.generated,

@@ -1,4 +1,4 @@
-//! Seconds of one pass over large random data, for `benches/compare_pass.py`.
+//! Seconds of one pass over large random data, for `crates/fairer-nmf-bench/benches/compare_pass.py`.
 //!
 //! ```text
 //! pass_time dense|csr f32|f64 rows columns rank threads [filled] [update]

@@ -151,6 +151,7 @@ fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
         baseline: Baseline::Zero,
         stopping: Stopping { tolerance: 1e-4, max_iterations: 200, ..Stopping::default() },
         bound: false,
+        finish: false,
         seed,
         ..Parameters::new(rank)
     }

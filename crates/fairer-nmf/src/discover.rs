@@ -105,6 +105,7 @@ pub fn discover<T: Element>(
         method: Method::standard(),
         baseline: Baseline::Zero,
         bound: false,
+        finish: false,
         ..parameters.clone()
     };
     let (labels, rounds) = match how {

@@ -47,6 +47,7 @@ impl Solver {
                 ..Stopping::default()
             },
             bound: false,
+            finish: false,
             seed,
             ..Parameters::new(self.rank)
         };

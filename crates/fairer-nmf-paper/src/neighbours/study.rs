@@ -33,8 +33,12 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
         watch,
         "stopped before the comparison was done",
         &mut |set, data, observer| {
-            let parameters =
-                Parameters { seed: settings.seed, n_init, ..Parameters::new(rank(set)) };
+            let parameters = Parameters {
+                seed: settings.seed,
+                n_init,
+                finish: false,
+                ..Parameters::new(rank(set))
+            };
             let found = compare(data, &ALL, &parameters, observer)?;
             text += &markdown(set.title, &found);
             all.push((set.title, found));

@@ -194,21 +194,26 @@ class Audit(GroupTable, Pages):
         said = "\n".join(self._said)
         return (
             f"{said}\n"
-            f"<Audit of {len(self.by_group)} groups: worst loss {self.worst:.4f} "
-            f"({self.worst_group}), difference {self._spread:.4f}>"
+            f"<Audit of {len(self.by_group)} groups: worst loss {shown(self.worst)} "
+            f"({self.worst_group}), difference {shown(self._spread)}>"
         )
 
     def _repr_html_(self) -> str:
         said, worst = _page.first(self._said), html.escape(str(self.worst_group))
         chance = self.chance
         columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
-        shown = self.by_group
+        groups = self.by_group
         if chance is not None:
             # Of a model that evens the groups out, chance is about standard NMF beside it.
             about = "standard NMF: " if self._subject and self._subject.settings["method"] else ""
-            shown = shown.join(chance[columns].add_prefix(about))
-        table: str = shown.to_html(float_format="{:.4f}".format, na_rep="–")
+            groups = groups.join(chance[columns].add_prefix(about))
+        table: str = groups.to_html(float_format=shown, na_rep="–")
         return (
-            f"{said}<p>Worst loss {self.worst:.4f} ({worst}), "
-            f"difference {self._spread:.4f}</p>{table}"
+            f"{said}<p>Worst loss {shown(self.worst)} ({worst}), "
+            f"difference {shown(self._spread)}</p>{table}"
         )
+
+
+def shown(value: float) -> str:
+    """Write a number as it is read; what rounds to zero has no sign."""
+    return f"{round(value, 4) + 0.0:.4f}"

@@ -10,8 +10,9 @@
 //! `adjusted`, the paper's mean, zero, or on rows held out. Baselines that were given have no procedure;
 //! there it is the best.
 //!
-//! Its mean over a fixed number of draws is *chance*; *excess loss* = loss − chance, with mean zero
-//! for a group like all others whatever its size. The range holds nine of ten random groups.
+//! Its mean over a fixed number of draws, of all groups of that size together, is *chance*; *excess loss* =
+//! loss − chance, with mean zero for a group like all others whatever its size. The range holds nine of ten
+//! random groups.
 //!
 //! *Test*: how often does some group of a shuffle exceed chance by as many standard deviations of
 //! its size as this one (Westfall and Young 1993: adjusted over groups with their dependence)?
@@ -30,6 +31,7 @@ use draws::{Draws, Own};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Draws as large as the observed value after which a p-value needs no more.
@@ -122,7 +124,8 @@ pub(super) fn random_groups<T: Element>(
     if made < AT_LEAST.min(budget.draws) {
         return Ok(None);
     }
-    let moments: Vec<(f64, f64)> = (0..groups.len()).map(|l| moments(&found, l)).collect();
+    let alike = Alike::of(data);
+    let moments: Vec<(f64, f64)> = alike.each(|of_size| moments(&found, of_size));
     let z = |losses: &[f64], l: usize| {
         let (mean, sd) = moments[l];
         // Without scatter (all rows alike) nothing stands out.
@@ -151,17 +154,23 @@ pub(super) fn random_groups<T: Element>(
             break;
         }
     }
-    let one = |(l, tail): (usize, Tail)| {
-        let mut values: Vec<f64> = found[1..=made].iter().map(|losses| losses[l]).collect();
-        let mean = values.iter().sum::<f64>() / made as f64;
+    let ranges = alike.each(|of_size| {
+        let drawn = found[1..=made].iter();
+        let mut values: Vec<f64> =
+            drawn.flat_map(|losses| of_size.iter().map(|&l| losses[l])).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.sort_by(f64::total_cmp);
-        let at = |share: f64| values[((share * made as f64) as usize).min(made - 1)];
-        let loss = found[0][l];
+        let at =
+            |share: f64| values[((share * values.len() as f64) as usize).min(values.len() - 1)];
+        (mean, at(0.05), at(0.95))
+    });
+    let one = |(l, tail): (usize, Tail)| {
+        let ((mean, low, high), loss) = (ranges[l], found[0][l]);
         GroupChance {
             loss,
             mean,
-            low: at(0.05),
-            high: at(0.95),
+            low,
+            high,
             excess_loss: loss - mean,
             adjusted_p: tail.p(),
             p_draws: tail.draws,
@@ -248,11 +257,12 @@ pub(crate) fn chance_within<T: Element>(
     let rank = components.nrows();
     let few = |l: usize| (rank + 1..FEW_ROWS * rank).contains(&data.groups()[l].rows.len());
     let apart = apart((0..data.groups().len()).filter(|&l| few(l)).count(), losses.len());
+    let moments = Alike::of(data).each(|of_size| moments(&losses, of_size));
     let one = |l: usize| {
         if losses.is_empty() {
             return Ok(Chance { mean: 0.0, indistinct: false });
         }
-        let (mean, sd) = moments(&losses, l);
+        let (mean, sd) = moments[l];
         let own = || all.loss(&data.groups()[l].rows, Purpose::Chance(0, 1 + l as u64));
         let indistinct = few(l) && losses.len() >= AT_LEAST && own()? <= mean + apart * sd;
         Ok(Chance { mean: mean.max(0.0), indistinct })
@@ -319,9 +329,41 @@ impl Tail {
     }
 }
 
-fn moments(found: &[Vec<f64>], l: usize) -> (f64, f64) {
-    let count = found.len() as f64;
-    let mean = found.iter().map(|losses| losses[l]).sum::<f64>() / count;
-    let squares: f64 = found.iter().map(|losses| (losses[l] - mean).powi(2)).sum();
+/// Groups of as many rows as each other: random ones of them are alike, so that what is drawn of one is
+/// drawn of all.
+struct Alike {
+    /// The groups of every size.
+    of_size: Vec<Vec<usize>>,
+    /// Which size each group has.
+    size: Vec<usize>,
+}
+
+impl Alike {
+    fn of<T: Element>(data: &GroupedData<'_, T>) -> Self {
+        let mut of_size: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (l, group) in data.groups().iter().enumerate() {
+            of_size.entry(group.rows.len()).or_default().push(l);
+        }
+        let of_size: Vec<Vec<usize>> = of_size.into_values().collect();
+        let mut size = vec![0; data.groups().len()];
+        for (at, groups) in of_size.iter().enumerate() {
+            groups.iter().for_each(|&l| size[l] = at);
+        }
+        Self { of_size, size }
+    }
+
+    /// For every group what `one` finds of the groups of its size.
+    fn each<V: Copy>(&self, one: impl Fn(&[usize]) -> V) -> Vec<V> {
+        let found: Vec<V> = self.of_size.iter().map(|groups| one(groups)).collect();
+        self.size.iter().map(|&at| found[at]).collect()
+    }
+}
+
+/// Mean and standard deviation of the losses of these groups over the draws.
+fn moments(found: &[Vec<f64>], groups: &[usize]) -> (f64, f64) {
+    let values = || found.iter().flat_map(|losses| groups.iter().map(|&l| losses[l]));
+    let count = (found.len() * groups.len()) as f64;
+    let mean = values().sum::<f64>() / count;
+    let squares: f64 = values().map(|loss| (loss - mean).powi(2)).sum();
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }

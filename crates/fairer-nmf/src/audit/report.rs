@@ -326,7 +326,9 @@ pub fn audit_pair<T: Element>(
     let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
         bootstrap::fixed(data, &found, baselines, (o.draws, o.level, o.seed), steps)
     })?;
-    let permutation = parts.run(AuditPart::Permutation, some(o.permutations), |steps| {
+    // Of one group there is nothing to shuffle.
+    let shuffles = some(o.permutations).filter(|_| several);
+    let permutation = parts.run(AuditPart::Permutation, shuffles, |steps| {
         permutation::fixed(data, &found, o.permutations, o.seed, steps)
     })?;
     let folds = some(o.folds).map(|folds| held_out::count(data, folds));
@@ -350,7 +352,7 @@ pub fn audit_pair<T: Element>(
             // The groups as they are come on top of the random ones.
             parts.run(
                 AuditPart::RefitPermutation,
-                some(r.permutations).map(|draws| draws + 1),
+                some(r.permutations).filter(|_| several).map(|draws| draws + 1),
                 |steps| {
                     let size = (rank, o.baseline_runs);
                     permutation::refit(data, &found, size, r.permutations, o.seed, steps)

@@ -157,6 +157,7 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
                 ..Stopping::default()
             },
             bound: false,
+            finish: false,
             seed: Stream::new(self.seed, purpose, 0).next_u64(),
             ..Parameters::new(self.rank)
         }

@@ -248,8 +248,14 @@ impl<T: Element> Task<'_, '_, T> {
     }
 
     fn standard(&self) -> Parameters {
-        let (method, baseline) = (Method::standard(), Baseline::Zero);
-        Parameters { method, baseline, bound: false, ..self.parameters.until(self.deadline) }
+        let (method, baseline, finish) = (Method::standard(), Baseline::Zero, false);
+        Parameters {
+            method,
+            baseline,
+            bound: false,
+            finish,
+            ..self.parameters.until(self.deadline)
+        }
     }
 
     fn stand(&self, components: Array2<f64>) -> Result<Stand> {

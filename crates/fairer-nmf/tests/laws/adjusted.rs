@@ -284,3 +284,14 @@ fn a_time_limit_holds_for_the_draws_too() {
     assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
     assert!(model.groups.iter().all(|g| g.chance == Some(0.0)));
 }
+
+#[test]
+fn groups_of_one_size_are_allowed_the_same() {
+    let (x, labels) = draw(&[20, 40, 20, 40, 20], 0.0, 0.6, 3);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let h = fitted(&data, Method::standard(), Baseline::Zero).model.components;
+    let chance = chance_losses(&data, h.view(), 5, 0, &silent).unwrap();
+    assert_eq!((chance[0], chance[1]), (chance[2], chance[3]), "{chance:?}");
+    assert_eq!(chance[0], chance[4]);
+    assert!(chance[0] > chance[1], "fewer rows, more optimism: {chance:?}");
+}

@@ -1,6 +1,6 @@
 """One pass of fairer-nmf against the two products alone in NumPy and SciPy.
 
-    python crates/fairer-nmf/benches/compare_pass.py > compare_pass.txt
+    python crates/fairer-nmf-bench/benches/compare_pass.py > compare_pass.txt
 
 NumPy (OpenBLAS) and SciPy compute XHᵀ and WᵀX, nothing else; the pass also updates W
 and forms WᵀW. Both run on the same shapes, types and threads, by turns in the same
