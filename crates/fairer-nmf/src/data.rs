@@ -225,19 +225,24 @@ impl<'a, T: Number> GroupedData<'a, T> {
     /// A group whose entries all underflow to zero.
     pub fn normalize_features(self) -> Result<Self> {
         let scale = feature_scale(&column_square_sums(&self));
-        let mut data = self.with_scale(scale)?;
-        data.own_units = true;
-        Ok(data)
+        self.scaled(scale, true)
     }
 
-    /// Multiplies column j by `scale[j]`, as remembered from other data.
+    /// Multiplies column j by `scale[j]`, as remembered from other data. The factors that
+    /// [`normalize_features`](Self::normalize_features) would find are the same as asking for it, to the last bit.
     ///
     /// # Errors
     /// A factor that is not positive and finite, or a number of factors other than n.
-    pub fn with_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+    pub fn with_scale(self, scale: Vec<f64>) -> Result<Self> {
+        check_scale(&scale, self.features())?;
+        let own = self.scale.is_none() && scale == feature_scale(&column_square_sums(&self));
+        self.scaled(scale, own)
+    }
+
+    fn scaled(mut self, scale: Vec<f64>, own_units: bool) -> Result<Self> {
         check_scale(&scale, self.features())?;
         self.scale = Some(scale);
-        self.own_units = false;
+        self.own_units = own_units;
         self.measure()?;
         Ok(self)
     }

@@ -1,7 +1,7 @@
 //! Multiplying the data by a constant changes nothing but the scale.
 
 use crate::common::{OwnedCsr, Rng, distance, fixed, history_distance, methods, noisy};
-use fairer_nmf::audit::{TradeOffOptions, trade_off};
+use fairer_nmf::audit::{AuditOptions, TradeOffOptions, audit, trade_off};
 use fairer_nmf::{
     Baseline, Element, Error, Fit, GroupedData, Matrix, Method, Parameters, Stopping,
     audit::evaluate, baseline::Estimate, bound::global_bound, fit, fit::Start, fit::fit_from,
@@ -215,4 +215,23 @@ fn nothing_that_is_not_finite_leaves_the_library() {
             assert!(fit.representation.iter().all(|v| v.is_finite()));
         }
     }
+}
+
+/// A saved model brings its scaling along: its audit is that of the fit, to the last bit.
+#[test]
+fn remembered_factors_are_those_of_normalisation() {
+    let (x, labels) = noisy(37, 60, 9);
+    let found = grouped::<f64>(x.view(), &labels, true);
+    let scale = found.scale().unwrap().to_vec();
+    let remembered = grouped(x.view(), &labels, false).with_scale(scale).unwrap();
+    let p = Parameters { method: Method::standard(), ..fixed(3, Method::standard(), 30) };
+    let model = fit(&found, &p, &silent).unwrap().model;
+    assert_eq!(fit(&remembered, &p, &silent).unwrap().model.components, model.components);
+    let options = AuditOptions { draws: 20, permutations: 20, ..AuditOptions::default() };
+    let [own, later] = [&found, &remembered].map(|data| {
+        let baselines = model.baseline_errors();
+        let seen = audit(data, model.components.view(), &baselines, None, &options, &silent);
+        serde_json::to_string(&seen.unwrap()).unwrap()
+    });
+    assert!(own == later, "{own}\n{later}");
 }
