@@ -88,7 +88,7 @@ def main():
     with distributed.Client(
         n_workers=a.workers, threads_per_worker=1, processes=True, dashboard_address=None,
         memory_limit=None,
-    ) as client:  # fmt: skip
+    ):  # fmt: skip
         for name, rows, few, many in [
             ("all rows", a.rows, a.few, a.many),
             ("hardly any rows", 40 * a.blocks, 5, 105),
@@ -113,7 +113,7 @@ def main():
             )
             if name != "all rows":
                 print(f"overhead of a round: {1e3 * (min(other) - min(own)):.1f} ms")
-            client.cancel(lazy)
+            del lazy
 
 
 if __name__ == "__main__":
