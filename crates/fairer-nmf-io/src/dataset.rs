@@ -82,14 +82,14 @@ pub(crate) enum RowOrigin {
 }
 
 impl Dataset {
-    /// A matrix read from a file without names: features are f0, f1, …
-    pub(crate) fn from_matrix(path: &str, matrix: Matrix) -> Dataset {
+    /// A matrix read from a file without names, so many of its entries too small for f32: features are f0, f1, …
+    pub(crate) fn from_matrix(path: &str, (matrix, vanished): (Matrix, usize)) -> Dataset {
         let (records, columns) = matrix.shape();
         let features = (0..columns).map(|col| format!("f{col}")).collect();
         let mut places = Places::default();
         places.push(0, 0, 0);
         let origin = Origin { path: path.into(), rows: RowOrigin::Rows { places, records } };
-        Dataset { features, ..Dataset::bare(matrix, origin) }
+        Dataset { features, vanished, ..Dataset::bare(matrix, origin) }
     }
 
     /// A matrix and where it came from, nothing else.

@@ -73,7 +73,7 @@ pub(crate) fn turn(dataset: &mut Dataset) -> Result<(), InputError> {
         let why = "only a matrix has samples in rows or in columns";
         return Err(InputError::OptionDoesNotApply { option: "--transpose", path, why });
     }
-    *dataset = Dataset::from_matrix(&path, dataset.matrix.transposed()?);
+    *dataset = Dataset::from_matrix(&path, (dataset.matrix.transposed()?, dataset.vanished));
     Ok(())
 }
 

@@ -141,8 +141,8 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
         matrix_only(path, options)?;
         let source = Source::open(&file, options.limit)?;
         let room = source.room(&file);
-        let matrix = npz::read(room, &source, member.as_deref(), options.precision)?;
-        Dataset::from_matrix(path, matrix)
+        let found = npz::read(room, &source, member.as_deref(), options.precision)?;
+        Dataset::from_matrix(path, found)
     } else if options.precision == Precision::F32 {
         read_format::<f32>(path, format, options)?
     } else {
@@ -255,8 +255,8 @@ fn read_format<T: Number>(
         Some(Format::Excel) => return read_sheet::<T>(path, options),
         Some(Format::Npy) => {
             matrix_only(path, options)?;
-            let matrix = npy::read(path, options.precision, options.limit)?;
-            return Ok(Dataset::from_matrix(shown, Matrix::Dense(matrix)));
+            let (matrix, vanished) = npy::read(path, options.precision, options.limit)?;
+            return Ok(Dataset::from_matrix(shown, (Matrix::Dense(matrix), vanished)));
         }
         _ => {}
     }
@@ -311,7 +311,7 @@ fn parse<T: Number>(
 ) -> Result<Dataset, InputError> {
     let (path, text) = (room.path, options.text.as_ref());
     let planner = |names| Plan::new(path, names, options);
-    let of_matrix = |matrix| Ok(Dataset::from_matrix(path, matrix));
+    let of_matrix = |found| Ok(Dataset::from_matrix(path, found));
     let advised =
         |error: InputError| error.advised(|| look_at(room, bytes, format, options).ok(), options);
     match format {
@@ -321,7 +321,8 @@ fn parse<T: Number>(
         }
         Format::Npy => {
             matrix_only(path, options)?;
-            of_matrix(Matrix::Dense(npy::matrix(room, bytes, options.precision)?))
+            let (matrix, vanished) = npy::matrix(room, bytes, options.precision)?;
+            of_matrix((Matrix::Dense(matrix), vanished))
         }
         Format::Npz => {
             matrix_only(path, options)?;

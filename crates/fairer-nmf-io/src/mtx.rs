@@ -30,7 +30,7 @@ pub(crate) fn parse(
     room: Room<'_>,
     bytes: &[u8],
     precision: Precision,
-) -> Result<Matrix, InputError> {
+) -> Result<(Matrix, usize), InputError> {
     let path = room.path;
     let mut lines = Lines { path, room, rest: bytes, number: 0 };
     let banner = lines.raw().unwrap_or_default();
@@ -48,8 +48,10 @@ pub(crate) fn parse(
         _ => return Err(unsupported(path, symmetry)),
     };
     match (form, field) {
-        ("coordinate", "real" | "double" | "integer") => coordinate(&mut lines, false, symmetry),
-        ("coordinate", "pattern") => coordinate(&mut lines, true, symmetry),
+        ("coordinate", "real" | "double" | "integer") => {
+            Ok((coordinate(&mut lines, false, symmetry)?, 0))
+        }
+        ("coordinate", "pattern") => Ok((coordinate(&mut lines, true, symmetry)?, 0)),
         ("array", "real" | "double" | "integer") => array(&mut lines, symmetry, precision),
         (_, field) => Err(unsupported(path, field)),
     }
@@ -115,7 +117,7 @@ fn array(
     lines: &mut Lines<'_>,
     symmetry: Symmetry,
     precision: Precision,
-) -> Result<Matrix, InputError> {
+) -> Result<(Matrix, usize), InputError> {
     let [rows, cols] = lines.sizes("rows and columns")?;
     check_shape(lines, rows, cols, symmetry)?;
     let least = |n: usize| if symmetry == Symmetry::General { n } else { n / 2 - rows.min(n / 2) };
@@ -155,10 +157,15 @@ fn array(
         }
     }
     lines.end()?;
-    Ok(Matrix::Dense(match precision {
-        Precision::F32 => DenseMatrix::F32(dense.mapv(|v| v as f32)),
-        Precision::F64 | Precision::Stored => DenseMatrix::F64(dense),
-    }))
+    Ok(match precision {
+        Precision::F32 => {
+            let single = dense.mapv(|v| v as f32);
+            let vanished = dense.iter().zip(&single).filter(|(v, s)| **v != 0.0 && **s == 0.0);
+            let vanished = vanished.count();
+            (Matrix::Dense(DenseMatrix::F32(single)), vanished)
+        }
+        Precision::F64 | Precision::Stored => (Matrix::Dense(DenseMatrix::F64(dense)), 0),
+    })
 }
 
 fn check_shape(
@@ -232,7 +239,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Matrix, InputError> {
         let room = Room::new("t.mtx", text.len(), InputLimit::default());
-        parse(room, text.as_bytes(), Precision::Stored)
+        parse(room, text.as_bytes(), Precision::Stored).map(|(matrix, _)| matrix)
     }
 
     fn sparse(text: &str) -> SparseMatrix {

@@ -38,16 +38,17 @@ enum Kind {
 /// More than any header has; NumPy itself reads no longer ones.
 pub(crate) const LONGEST_HEADER: u64 = 1 << 16;
 
-/// Reads a matrix: straight into its place where the numbers are stored as they are wanted.
+/// Reads a matrix: straight into its place where the numbers are stored as they are wanted; and how many
+/// entries were too small for f32.
 pub(crate) fn read(
     path: &str,
     precision: Precision,
     limit: InputLimit,
-) -> Result<DenseMatrix, InputError> {
+) -> Result<(DenseMatrix, usize), InputError> {
     if path != "-"
         && let Some(matrix) = in_place(path, precision, limit)?
     {
-        return Ok(matrix);
+        return Ok((matrix, 0));
     }
     let source = Source::open(path, limit)?;
     matrix(source.room(path), &source, precision)
@@ -100,22 +101,28 @@ pub(crate) fn declares((rows, columns): (usize, usize)) -> String {
     format!("declares {rows} rows and {columns} columns")
 }
 
-/// Converts an array in memory to a dense matrix.
+/// Converts an array in memory to a dense matrix, and says how many entries were too small for f32.
 pub(crate) fn matrix(
     room: Room<'_>,
     bytes: &[u8],
     precision: Precision,
-) -> Result<DenseMatrix, InputError> {
+) -> Result<(DenseMatrix, usize), InputError> {
     let path = room.path;
     let header = Header::parse(path, bytes)?;
     let shape = header.matrix_shape(path)?;
     let single = header.kind == Kind::Float && header.width <= 4;
     let numbers = header.numbers(path, bytes)?;
     if precision == Precision::F32 || precision == Precision::Stored && single {
-        let numbers = numbers.map(|v| v as f32);
-        Ok(DenseMatrix::F32(collected(room, shape, header.fortran, numbers)?))
+        let mut vanished = 0;
+        let numbers = numbers.map(|v| {
+            let kept = v as f32;
+            vanished += usize::from(v != 0.0 && kept == 0.0);
+            kept
+        });
+        let dense = collected(room, shape, header.fortran, numbers)?;
+        Ok((DenseMatrix::F32(dense), vanished))
     } else {
-        Ok(DenseMatrix::F64(collected(room, shape, header.fortran, numbers)?))
+        Ok((DenseMatrix::F64(collected(room, shape, header.fortran, numbers)?), 0))
     }
 }
 

@@ -24,27 +24,28 @@ struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
 }
 
-/// The matrix of an archive: SciPy's sparse one, the array called `member`, or the only matrix.
+/// The matrix of an archive: SciPy's sparse one, the array called `member`, or the only matrix; and how many
+/// entries of a dense one were too small for f32.
 pub(crate) fn read(
     room: Room<'_>,
     bytes: &[u8],
     member: Option<&str>,
     precision: Precision,
-) -> Result<Matrix, InputError> {
+) -> Result<(Matrix, usize), InputError> {
     let path = room.path;
     let mut archive = Archive::open(room, bytes)?;
     let names = archive.names();
     let has = |name: &str| names.iter().any(|known| known == name);
     if member.is_none() && ["data", "shape", "format"].into_iter().all(has) {
-        return Ok(Matrix::Sparse(archive.sparse()?));
+        return Ok((Matrix::Sparse(archive.sparse()?), 0));
     }
     let name = match member {
         Some(member) => member.to_string(),
         None => archive.the_matrix(&names)?,
     };
     let array = archive.array(&name)?;
-    let dense = npy::matrix(room.called(&format!("{path}:{name}")), &array, precision)?;
-    Ok(Matrix::Dense(dense))
+    let (dense, vanished) = npy::matrix(room.called(&format!("{path}:{name}")), &array, precision)?;
+    Ok((Matrix::Dense(dense), vanished))
 }
 
 /// Rows and columns of the matrix of an archive, and whether f32 holds its numbers, without reading all

@@ -297,7 +297,7 @@ fn put<T: Number>(cell: &Field, role: Role, sink: &mut Sink<'_, T>, column: usiz
         (Field::Bytes(bytes), _) => sink.cell(column, bytes.data(), record),
         (_, Role::Number(slot)) => match number(cell) {
             Some(value) if value.is_nan() => sink.missing(column, record),
-            Some(value) => sink.feature(slot, T::of(value)),
+            Some(value) => sink.wide(slot, value),
             None => sink.cell(column, word(cell).as_bytes(), record),
         },
         _ => sink.cell(column, word(cell).as_bytes(), record),

@@ -310,7 +310,7 @@ impl<T: Element> Shards<T> {
         into.values.clear();
         into.starts.clear();
         into.columns.clear();
-        match read.map_err(|e| Error::Rows { reason: e.to_string() })? {
+        match read.map_err(|e| Error::Rows { reason: e.to_string() })?.0 {
             Matrix::Sparse(sparse) => {
                 into.starts = sparse.indptr;
                 into.columns = sparse.indices;

@@ -110,12 +110,27 @@ fn entries_that_vanish_in_f32_are_said() {
     let lines: Vec<String> = (2..=40).map(|i| format!("{i} 1 {}\n{i} 2 1", i % 7 + 1)).collect();
     let header = "%%MatrixMarket matrix coordinate real general\n40 2 80\n1 1 1e-50\n1 2 1e-60\n";
     place.write("s.mtx", format!("{header}{}\n", lines.join("\n")));
+    let header = "%%MatrixMarket matrix array real general\n40 2\n1e-50\n";
+    let lines: Vec<String> = (2..=40).map(|i| format!("{}\n", i % 7 + 1)).collect();
+    place.write("d.mtx", format!("{header}{}1e-60\n{}", lines.concat(), "1\n".repeat(39)));
+    let numbers: Vec<f64> =
+        [1e-50, 1e-60].into_iter().chain((2..80).map(|i| f64::from(i % 7 + 1))).collect();
+    let shape = "{'descr': '<f8', 'fortran_order': False, 'shape': (40, 2), }";
+    let mut npy = [
+        b"\x93NUMPY\x01\x00".as_slice(),
+        &118_u16.to_le_bytes(),
+        format!("{shape:<117}\n").as_bytes(),
+    ]
+    .concat();
+    npy.extend(numbers.iter().flat_map(|v| v.to_le_bytes()));
+    place.write("d.npy", npy);
     let labels: Vec<&str> = (0..40).map(|i| ["x", "y"][i % 2]).collect();
     place.write("labels.txt", labels.join("\n"));
     let table = ["fit", "p.csv", "--group-by", "g"];
-    let sparse = ["fit", "s.mtx", "--groups", "labels.txt"];
+    let [sparse, dense, array] =
+        ["s.mtx", "d.mtx", "d.npy"].map(|file| ["fit", file, "--groups", "labels.txt"]);
     let said = "2 entries are too small for f32 and zero there: they are gone from the fit";
-    for start in [table, sparse] {
+    for start in [table, sparse, dense, array] {
         let with = |more: &[&'static str]| [&start[..], &["-r", "1"], more].concat();
         let err = place.ok(&with(&["--precision", "f32", "--json", "v.json", "--force"])).err;
         assert_eq!(err.matches(said).count(), 1, "{err}");
