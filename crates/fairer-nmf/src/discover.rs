@@ -242,7 +242,8 @@ fn by_errors<T: Element>(
         Baseline::Given { .. } => Baseline::Zero,
         other => other.clone(),
     };
-    let refined = Parameters { baseline, bound: false, n_init: 1, ..parameters.clone() };
+    let refined =
+        Parameters { baseline, bound: false, finish: false, n_init: 1, ..parameters.clone() };
     let mut labels = cut(&mean, rows, groups);
     for round in 1..ROUNDS {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -271,7 +271,7 @@ pub(crate) fn chance_within<T: Element>(
 }
 
 /// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where
-/// mean and standard deviation are of `draws`: Student's t of another draw, shared over the groups
+/// mean and standard deviation are of `draws` or, where several groups have one size, of more: Student's t of another draw, shared over the groups
 /// (Bonferroni), so that one of many small groups does not enter because they are many.
 fn apart(groups: usize, draws: usize) -> f64 {
     if groups == 0 || draws < 2 {

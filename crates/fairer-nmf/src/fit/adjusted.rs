@@ -87,7 +87,6 @@ fn standard_beside(parameters: &Parameters, begin: Instant) -> Parameters {
         },
         baseline: Baseline::Zero,
         bound: false,
-        finish: false,
         seed: parameters.seed,
         ..defaults
     }

@@ -37,9 +37,12 @@ pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) 
     let context = Context { observer: &observer, ..own };
     let standard = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let mut best: Option<Run<'r>> = None;
-    for (restart, scheme) in [standard, Scheme::min_max(gap)].into_iter().enumerate() {
+    // The ends are those that fits of their own would have.
+    let ends = [(standard, Method::standard()), (Scheme::min_max(gap), p.method)];
+    for (restart, (scheme, method)) in ends.into_iter().enumerate() {
         let end = Task { scheme, closing: Update::Nnls, context, ..*task };
-        let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, p, &end)?;
+        let p = Parameters { method, ..p.clone() };
+        let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, &p, &end)?;
         let first = First::Known(statistics, measured);
         let begin = Begin { dictionary, first, history: Vec::new() };
         let run = iterate(rows, begin, &Task { restart, restarts: 2, ..*task })?;
@@ -153,7 +156,7 @@ fn go_on<'r>(run: Run<'r>, taken: usize, task: &Task<'_>) -> Result<Run<'r>> {
     let begin = Begin { dictionary, first: First::Known(statistics, measured), history };
     let task = Task { stopping: &stopping, part: Part::Finish, ..*task };
     let mut run = iterate(rows, begin, &task)?;
-    if run.status == Status::IterationLimit {
+    if matches!(run.status, Status::IterationLimit | Status::TimeLimit) {
         // It had converged to what was asked for.
         run.status = Status::Converged;
     }
