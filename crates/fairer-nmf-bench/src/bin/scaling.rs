@@ -97,30 +97,41 @@ fn processor_seconds() -> f64 {
     ticks(12).zip(ticks(13)).map_or(f64::NAN, |(user, system)| (user + system) / 100.0)
 }
 
-/// Seconds of an iteration: those of a fit of many less one of few, so that reading, the start and the
-/// closing do not count; of the clock and of the processor.
-fn iteration(mut run: impl FnMut(usize) -> Result<f64, Failure>) -> Result<(f64, f64), Failure> {
-    let mut taken = Vec::new();
-    for iterations in [FEW, MANY] {
-        let before = processor_seconds();
-        let seconds = run(iterations)?;
-        taken.push((seconds, processor_seconds() - before));
+/// Seconds of fits of few and of many iterations, of the clock and of the processor, the lowest of the repeats.
+/// An iteration is the difference, so that reading, the start and the closing do not count; the lowest of
+/// differences would be that of the noise.
+#[derive(Clone, Copy)]
+struct Taken([(f64, f64); 2]);
+
+impl Taken {
+    const NONE: Self = Self([(f64::INFINITY, f64::INFINITY); 2]);
+
+    fn again(&mut self, mut run: impl FnMut(usize) -> Result<f64, Failure>) -> Result<(), Failure> {
+        for (kept, iterations) in self.0.iter_mut().zip([FEW, MANY]) {
+            let before = processor_seconds();
+            let seconds = run(iterations)?;
+            *kept = (kept.0.min(seconds), kept.1.min(processor_seconds() - before));
+        }
+        Ok(())
     }
-    let of = |at: fn(&(f64, f64)) -> f64| (at(&taken[1]) - at(&taken[0])) / (MANY - FEW) as f64;
-    Ok((of(|t| t.0), of(|t| t.1)))
+
+    /// Nanoseconds of the clock, a row and iteration.
+    fn per_row(&self, rows: usize) -> f64 {
+        1e9 * (self.0[1].0 - self.0[0].0) / (rows * (MANY - FEW)) as f64
+    }
+
+    fn processor(&self) -> f64 {
+        self.0[1].1 - self.0[0].1
+    }
 }
 
-/// What a number of rows costs, the lowest of the repeats.
+/// What a number of rows costs.
 struct Cost {
     rows: usize,
-    memory: (f64, f64),
-    disk: (f64, f64),
+    memory: Taken,
+    disk: Taken,
     reads: usize,
     apart: f64,
-}
-
-fn lower(kept: &mut (f64, f64), found: (f64, f64)) {
-    *kept = (kept.0.min(found.0), kept.1.min(found.1));
 }
 
 fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<(), Failure> {
@@ -132,9 +143,9 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
         stopping: Stopping { tolerance: 0.0, max_iterations: iterations, ..Stopping::default() },
         ..Parameters::new(rank)
     };
-    let unknown = (f64::INFINITY, f64::INFINITY);
+    let none = Taken::NONE;
     let mut costs: Vec<Cost> = [most / 100, most / 10, most]
-        .map(|rows| Cost { rows, memory: unknown, disk: unknown, reads: 0, apart: 0.0 })
+        .map(|rows| Cost { rows, memory: none, disk: none, reads: 0, apart: 0.0 })
         .into();
     for cost in &costs {
         make(&path(folder, cost.rows), cost.rows, features)?;
@@ -157,26 +168,20 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             let budget = (4 * cost.rows * features / 3).max(16 << 20);
             for _ in 0..(most / cost.rows).ilog10() + 1 {
                 let mut own = 0.0;
-                lower(
-                    &mut cost.memory,
-                    iteration(|iterations| {
-                        let found = fit(&data, &parameters(iterations), &silent)?;
-                        own = found.model.worst_loss();
-                        Ok(found.fit_time.as_secs_f64())
-                    })?,
-                );
-                lower(
-                    &mut cost.disk,
-                    iteration(|iterations| {
-                        let limit = InputLimit::default();
-                        let shards = open_shards(&path, budget, Precision::Stored, limit)?;
-                        let held = shards.hold(groups()?, &FeatureScaling::Unit, budget)?;
-                        let found = fit_rows(&*held, &parameters(iterations), &silent)?;
-                        cost.reads = held.reads();
-                        cost.apart = (own - found.model.worst_loss()).abs();
-                        Ok(found.fit_time.as_secs_f64())
-                    })?,
-                );
+                cost.memory.again(|iterations| {
+                    let found = fit(&data, &parameters(iterations), &silent)?;
+                    own = found.model.worst_loss();
+                    Ok(found.fit_time.as_secs_f64())
+                })?;
+                cost.disk.again(|iterations| {
+                    let limit = InputLimit::default();
+                    let shards = open_shards(&path, budget, Precision::Stored, limit)?;
+                    let held = shards.hold(groups()?, &FeatureScaling::Unit, budget)?;
+                    let found = fit_rows(&*held, &parameters(iterations), &silent)?;
+                    cost.reads = held.reads();
+                    cost.apart = (own - found.model.worst_loss()).abs();
+                    Ok(found.fit_time.as_secs_f64())
+                })?;
             }
         }
     }
@@ -184,20 +189,19 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
         "| rows | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | of processor time | reads | worst loss differs by |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    let per_row = |seconds: f64, rows: usize| 1e9 * seconds / rows as f64;
-    let least = |of: fn(&Cost) -> f64| {
-        costs.iter().map(|c| per_row(of(c), c.rows)).fold(f64::INFINITY, f64::min)
+    let least = |of: fn(&Cost) -> &Taken| {
+        costs.iter().map(|c| of(c).per_row(c.rows)).fold(f64::INFINITY, f64::min)
     };
-    let (memory, disk) = (least(|c| c.memory.0), least(|c| c.disk.0));
+    let (memory, disk) = (least(|c| &c.memory), least(|c| &c.disk));
     for c in &costs {
-        let (here, there) = (per_row(c.memory.0, c.rows), per_row(c.disk.0, c.rows));
+        let (here, there) = (c.memory.per_row(c.rows), c.disk.per_row(c.rows));
         println!(
             "| {} | {here:.0} | {:.2} | {there:.0} | {:.2} | {:.2} | {:.2} | {} | {:.1e} |",
             c.rows,
             here / memory,
             there / disk,
             there / here,
-            c.disk.1 / c.memory.1,
+            c.disk.processor() / c.memory.processor(),
             c.reads,
             c.apart
         );
