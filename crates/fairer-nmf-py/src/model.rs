@@ -117,7 +117,7 @@ impl Model {
     /// What was allowed every group beyond its baseline, as a share of its norm.
     #[getter]
     fn allowances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.per_group(py, |g| g.chance.unwrap_or(0.0))
+        self.per_group(py, |g| g.allowance.unwrap_or(0.0))
     }
 
     #[getter]

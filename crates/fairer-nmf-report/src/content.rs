@@ -170,7 +170,7 @@ pub enum Role {
 pub struct Cost {
     /// Fits between standard (alpha 0) and min-max (alpha 1), in order of alpha.
     pub curve: Vec<TradeOffPoint>,
-    /// What the fairer fit made small: `loss`, or `excess loss`, the loss beyond what random groups of
+    /// What the fairer fit made small: `loss`, or `adjusted loss`, the loss beyond what random groups of
     /// the size pay.
     pub criterion: Criterion,
     /// One entry per group: last model against the first.
@@ -204,8 +204,8 @@ pub enum Criterion {
     #[serde(rename = "loss")]
     Loss,
     /// That beyond what random groups of the size pay.
-    #[serde(rename = "excess loss")]
-    ExcessLoss,
+    #[serde(rename = "adjusted loss")]
+    AdjustedLoss,
 }
 
 impl Criterion {
@@ -213,7 +213,7 @@ impl Criterion {
     pub fn name(self) -> &'static str {
         match self {
             Self::Loss => "loss",
-            Self::ExcessLoss => "excess loss",
+            Self::AdjustedLoss => "adjusted loss",
         }
     }
 }

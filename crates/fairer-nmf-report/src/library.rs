@@ -83,7 +83,7 @@ pub fn report<T: Element>(
     });
     let criterion = match found.subject.criterion_name() {
         "loss" => page::Criterion::Loss,
-        _ => page::Criterion::ExcessLoss,
+        _ => page::Criterion::AdjustedLoss,
     };
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
@@ -115,8 +115,8 @@ pub fn report<T: Element>(
                 .map(|(l, baseline)| page::GroupOutcome {
                     group: page::Group {
                         allowance: (found.subject.options.allowances.get(l))
-                            .filter(|_| criterion == page::Criterion::ExcessLoss)
-                            .map(|a| a.chance),
+                            .filter(|_| criterion == page::Criterion::AdjustedLoss)
+                            .map(|a| a.loss),
                         ..group(&found.subject.groups[l], baseline)
                     },
                     results: shown.iter().map(|a| result(a.audit, main.audit, l)).collect(),
@@ -355,6 +355,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         loss: group.loss,
         loss_low: loss.map(|(low, _)| low),
         loss_high: loss.map(|(_, high)| high),
+        cross_fitted_loss: differs.map(|d| d.loss.estimate),
         held_out_loss: own.map(|own| group.relative_error - own),
         p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),

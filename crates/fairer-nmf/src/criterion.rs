@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// What a fit allows a group beyond its baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allowance {
-    /// c_ℓ: the loss of a random group of its size; 0 where the fit does not allow for it.
-    pub chance: f64,
+    /// a_ℓ: the loss that chance explains (docs/calibration.md); 0 where the fit does not allow for it.
+    pub loss: f64,
     /// Whether the group stays outside the maximum: it counts in the total, and nothing is
     /// minimised for it.
     pub outside: bool,
@@ -25,7 +25,7 @@ impl Allowance {
     pub fn offset(&self, baseline: f64, norm: f64) -> f64 {
         match self.outside {
             true => baseline.max(Self::OUTSIDE * norm),
-            false => baseline + self.chance * norm,
+            false => baseline + self.loss * norm,
         }
     }
 
@@ -35,7 +35,7 @@ impl Allowance {
     pub fn for_sizes(rows: &[usize], rank: usize) -> Vec<Self> {
         let small = |rows: usize| rows <= rank;
         let all = rows.iter().all(|&rows| small(rows));
-        rows.iter().map(|&rows| Self { chance: 0.0, outside: small(rows) && !all }).collect()
+        rows.iter().map(|&rows| Self { loss: 0.0, outside: small(rows) && !all }).collect()
     }
 }
 

@@ -50,10 +50,10 @@ pub struct GroupFit {
     /// λ_ℓ: the share of the group in the last exact dictionary step (sum 1; even for the
     /// other methods).
     pub weight: f64,
-    /// c_ℓ: what a random group of its size pays, where the fit allowed for it; what it minimised is
-    /// then the largest loss less c_ℓ.
+    /// a_ℓ: the loss that chance explains, where the fit allowed for it; what it minimised is then the
+    /// largest loss less a_ℓ.
     #[serde(default)]
-    pub chance: Option<f64>,
+    pub allowance: Option<f64>,
     /// Whether it stays outside the maximum: it has too few rows to say what it pays, and small groups were
     /// not allowed ([`Parameters::allow_small_groups`]).
     #[serde(default)]
@@ -124,15 +124,15 @@ impl Model {
     /// What the fit allowed every group beyond its baseline.
     #[must_use]
     pub fn allowances(&self) -> Vec<Allowance> {
-        let of = |g: &GroupFit| Allowance { chance: g.chance.unwrap_or(0.0), outside: g.outside };
+        let of = |g: &GroupFit| Allowance { loss: g.allowance.unwrap_or(0.0), outside: g.outside };
         self.groups.iter().map(of).collect()
     }
 
-    /// What the fit minimised: the largest loss, or the largest excess loss where it allowed for
+    /// What the fit minimised: the largest loss, or the largest adjusted loss where it allowed for
     /// chance ([`Baseline::Adjusted`](crate::Baseline::Adjusted)). Bound, gap and history refer to it.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
-        let criterion = |g: &GroupFit| g.loss - g.chance.unwrap_or(0.0);
+        let criterion = |g: &GroupFit| g.loss - g.allowance.unwrap_or(0.0);
         let inside = self.groups.iter().filter(|g| !g.outside);
         inside.map(criterion).fold(f64::NEG_INFINITY, f64::max)
     }
@@ -151,12 +151,12 @@ impl Model {
         &self.groups[largest(&self.groups.iter().map(loss).collect::<Vec<f64>>())]
     }
 
-    /// What bound, gap, history and score refer to: `loss`, or `excess loss` where the fit allowed
+    /// What bound, gap, history and score refer to: `loss`, or `adjusted loss` where the fit allowed
     /// for chance.
     #[must_use]
     pub fn criterion_name(&self) -> &'static str {
-        match self.groups.iter().any(|g| g.chance.is_some()) {
-            true => "excess loss",
+        match self.groups.iter().any(|g| g.allowance.is_some()) {
+            true => "adjusted loss",
             false => "loss",
         }
     }

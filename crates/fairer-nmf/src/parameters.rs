@@ -218,8 +218,7 @@ pub struct Parameters {
     pub bound: bool,
     /// Whether groups with no more rows than topics, whose baselines are zero by construction, enter the
     /// maximum like all others, as in the paper. If not, they stay outside and count in the total
-    /// only, where there are larger groups; so do, with [`Baseline::Adjusted`], those with fewer than three
-    /// rows a topic that pay no more than random groups of their size.
+    /// only, where there are larger groups.
     #[serde(default = "yes")]
     pub allow_small_groups: bool,
     /// Whether the best run of standard NMF goes on once it has converged, to a hundredth of the

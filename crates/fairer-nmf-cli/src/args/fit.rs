@@ -11,7 +11,7 @@ use super::values::{BaselineKind, Normalize, Seconds, StandardUpdate, init, star
 #[command(next_help_heading = "Baselines")]
 pub(crate) struct BaselineArgs {
     /// What a group could have alone: adjusted (lowest of several tight runs; the fit allows every
-    /// group what a random group of its size would pay, so that chance cannot steer it), best
+    /// group what chance explains for its size, so that chance cannot steer it), best
     /// (the same without that allowance), held-out (on rows that its own dictionary has not seen),
     /// paper (mean of several runs of multiplicative updates), zero, or a CSV with the columns
     /// `group` and `baseline_error` (in units of the group's norm after scaling, as in --json)
@@ -73,8 +73,8 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<Normalize>,
 
-    /// Let groups into the maximum that have no more rows than topics, or fewer than three a topic and a
-    /// loss like that of random groups; otherwise they count in the total only
+    /// Let groups into the maximum that have no more rows than topics; otherwise they count in the total
+    /// only
     #[arg(long)]
     pub allow_small_groups: bool,
 }

@@ -327,6 +327,7 @@ fn outcome<T: Element>(
             left_out: loaded.dataset.left_out.clone(),
         },
         warnings: Vec::new(),
+        left_alone: None,
         notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         rank_choice: None,
         certificate: bound.value.map(|_| audit.certificate(&bound)),

@@ -105,6 +105,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
     let mut outcome = of_fit(&compared, true, &loaded, &data);
     outcome.notes = loaded.dataset.notes.clone();
+    outcome.left_alone.clone_from(&compared.left_alone);
+    outcome.notes.extend(compared.left_alone.clone());
     outcome.warnings = compared.warnings();
     end_if_stopped()?;
 

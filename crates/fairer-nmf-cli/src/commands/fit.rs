@@ -186,6 +186,7 @@ fn fit_matrix<T: Element>(
     outcome.notes.extend(of_choices.iter().cloned());
     let chosen = choice.as_ref().map(choice_sentence);
     outcome.rank_choice = choice;
+    outcome.left_alone.clone_from(&compared.left_alone);
     outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
     let mut cautions = cautions::of_data(&data, dataset);
@@ -211,6 +212,7 @@ fn fit_matrix<T: Element>(
     }
     // After the audit: the verdict comes first. And if that failed, what the fit found is not lost with it.
     show(bar, &outcome.notes, shown.then(|| table_after(&outcome, &ranks)), &outcome.warnings)?;
+    outcome.notes.extend(outcome.left_alone.clone());
     files.write_json(|| outcome.to_json())?;
     if let Some(failure) = failure {
         return Err(failure);

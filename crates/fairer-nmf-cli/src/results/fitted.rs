@@ -96,6 +96,7 @@ pub(crate) fn audit_fit<T: Element>(
     outcome.warnings.extend(missing);
     outcome.take(&found);
     let about = About {
+        notes: about.notes.into_iter().chain(outcome.left_alone.clone()).collect(),
         normalize: outcome.data.normalize.name(),
         seed: outcome.seed,
         warnings: (compared.warnings.into_iter())

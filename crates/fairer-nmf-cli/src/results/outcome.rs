@@ -60,8 +60,8 @@ pub(crate) struct Outcome {
     /// The largest loss against the baselines, of the groups inside the maximum.
     pub worst_loss: f64,
     pub worst_group: String,
-    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `excess loss` where the
-    /// fit allowed every group what a random group of its size pays (`allowance`).
+    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `adjusted loss` where the
+    /// fit allowed every group what chance explains (`allowance`).
     pub criterion: &'static str,
     /// The largest of it: what the fit made as small as it could.
     pub worst_criterion: f64,
@@ -73,6 +73,9 @@ pub(crate) struct Outcome {
     pub data: DataFacts,
     pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
+    /// One of the notes, which stands below the table.
+    #[serde(skip)]
+    pub left_alone: Option<String>,
     /// How the rank was chosen, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_choice: Option<RankReport>,
@@ -248,7 +251,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
             relative_baseline_sd: g.baseline.spread().map(|spread| spread / g.norm),
             small: is_small(g.rows, model.rank()),
             outside: g.outside,
-            allowance: g.chance,
+            allowance: g.allowance,
         };
         let standard = standard.map(|s| result(s, at));
         GroupOutcome { group, own: result(model, at), standard, fairer: None }
@@ -290,6 +293,7 @@ impl Outcome {
             data,
             warnings: Vec::new(),
             notes: Vec::new(),
+            left_alone: None,
             rank_choice: None,
             certificate: Some(model.certificate()),
             audit: None,

@@ -37,6 +37,7 @@ pub(crate) fn table_after(outcome: &Outcome, more: &str) -> String {
     text += more;
     text += &heading(outcome);
     text += &group_table(outcome);
+    text += &outcome.left_alone.as_ref().map_or_else(String::new, |said| format!("{said}.\n"));
     text.push('\n');
     text += &better_and_worse(outcome);
     if let Some(certificate) = &outcome.certificate {
@@ -105,7 +106,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let any = |has: &dyn Fn(&GroupOutcome) -> bool| outcome.groups.iter().any(has);
     let several = outcome.groups.len() > 1;
     // Where nobody pays more than chance, nobody is worst beyond it.
-    let some = !is_beyond_chance(outcome) || worst_beyond(outcome) > 0.0;
+    let beyond = worst_beyond(outcome);
+    let some = !is_beyond_chance(outcome) || (beyond > 0.0 && signed(beyond) != signed(0.0));
     let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied && some;
     let style = move |group: &GroupOutcome| if worst(group) { BAD } else { PLAIN };
     let compared = outcome.method != Maker::Standard && any(&|g| g.standard.is_some());
@@ -148,7 +150,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         of_own.then(|| numbers("random group", |g| random(&g.own))),
         of_own.then(|| numbers("excess", |g| g.own.excess_loss.map(signed))),
         (!of_own && has_allowance(outcome))
-            .then(|| numbers("chance", |g| g.group.allowance.map(signed))),
+            .then(|| numbers("allowed", |g| g.group.allowance.map(signed))),
         Some(numbers("baseline", |g| Some(baseline(g)))),
         compared.then(|| numbers("standard R-Loss", standard)),
         (compared && of_standard)
@@ -201,10 +203,10 @@ fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
     signed(beyond(group)) == signed(worst_beyond(outcome)) && !group.group.outside
 }
 
-/// The loss less what a random group of the size would pay: what the fit allowed, else what the audit found;
-/// the loss itself where neither knows.
+/// The loss less what chance explains: what the fit allowed, else what random groups of the size pay by the
+/// audit; the loss itself where neither knows.
 fn beyond(group: &GroupOutcome) -> f64 {
-    let allowed = group.group.allowance.map(|chance| group.own.loss - chance);
+    let allowed = group.group.allowance.map(|allowed| group.own.loss - allowed);
     allowed.or(group.own.excess_loss).unwrap_or(group.own.loss)
 }
 

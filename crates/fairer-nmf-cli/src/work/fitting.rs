@@ -20,6 +20,8 @@ pub(crate) struct Compared<T> {
     /// About the fit itself.
     pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
+    /// Whom the fit left what it has, since chance explains what it pays.
+    pub left_alone: Option<String>,
 }
 
 impl<T> Compared<T> {
@@ -52,9 +54,12 @@ pub(crate) fn fit_and_compare<T: Element>(
     if bar.baselines_were_cut() {
         return Err(cut());
     }
-    let (one_group, others): (Vec<&Warning>, Vec<&Warning>) =
-        main.model.warnings.iter().partition(|w| **w == Warning::OneGroup);
-    let notes = one_group.into_iter().map(ToString::to_string).collect();
+    let (notes, others): (Vec<&Warning>, Vec<&Warning>) =
+        main.model.warnings.iter().partition(|w| w.is_note());
+    let (alone, notes): (Vec<&Warning>, Vec<&Warning>) =
+        notes.into_iter().partition(|w| matches!(w, Warning::GroupsLikeChance { .. }));
+    let notes = notes.into_iter().map(ToString::to_string).collect();
+    let left_alone = alone.first().map(ToString::to_string);
     let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
     if limit.is_some_and(|limit| main.baseline_time >= limit) {
@@ -79,7 +84,7 @@ pub(crate) fn fit_and_compare<T: Element>(
         Warning::of_rise(&main.model, share(&main.model), (share(&peer.model), &peer.model))
     });
     warnings.extend(rose.as_ref().and_then(in_words));
-    Ok(Compared { fit: main, peers, warnings, notes })
+    Ok(Compared { fit: main, peers, warnings, notes, left_alone })
 }
 
 /// The library's warnings with the names of our options.
@@ -96,7 +101,7 @@ pub(super) fn in_words(warning: &Warning) -> Option<Remark> {
         Warning::RankAboveMatrix { .. } => ("rank-above-matrix", warning.to_string()),
         Warning::RankAboveGroup { .. } => ("rank-above-group", warning.to_string()),
         Warning::BaselinesCutShort => ("baselines-cut-short", warning.to_string()),
-        Warning::GroupsOutside { .. } | Warning::GroupsLikeChance { .. } => (
+        Warning::GroupsOutside { .. } => (
             warning.code(),
             format!(
                 "{warning} (--allow-small-groups lets them in, --merge-small puts small groups together)"

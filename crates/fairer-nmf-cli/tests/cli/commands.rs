@@ -14,14 +14,14 @@ fn demo_shows_that_the_worst_group_gains_and_writes_its_page() {
         "male     201",
         "<- worst",
         "Better off than under standard NMF: female",
-        "Certificate: worst excess loss",
+        "Certificate: worst adjusted loss",
         "no rank-5 model can be below",
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(!ran.out.contains('\x1b'), "colour in a pipe");
     let place_of = |part: &str| ran.out.find(part).unwrap_or_else(|| panic!("{part}: {}", ran.out));
-    assert!(place_of("No group pays noticeably more") < place_of("R-Loss"), "the verdict leads");
+    assert!(place_of("no group pays noticeably more") < place_of("R-Loss"), "the verdict leads");
     assert!(!ran.out.contains("p of R-Error"), "AM evens out, and no test holds: {}", ran.out);
     let page = place.read("demo-report.html");
     for part in ["Heart Disease", "female", "Standard NMF", "Fairer-NMF (AM)", "thalach"] {
@@ -67,7 +67,10 @@ fn fit_writes_the_fields_that_scripts_rely_on() {
     }
     assert_eq!((&groups[0]["name"], &groups[0]["rows"]), (&"female".into(), &96.into()));
     let standard = groups.iter().map(|g| number(&g["standard"]["loss"])).fold(f64::MIN, f64::max);
-    assert!(worst < standard, "the fairer model is not fairer");
+    // Nothing tells the groups from random ones here: they are left what they have.
+    assert!(worst < standard + 1e-5, "{worst} {standard}");
+    let note = json["notes"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(note.starts_with("No group pays more under standard NMF than chance can"), "{note}");
     let note = json["notes"][0].as_str().unwrap();
     assert!(note.starts_with("6 of 303 rows left out because of missing cells: "), "{note}");
 }
@@ -213,11 +216,11 @@ fn baselines_from_a_file_are_those_of_the_json() {
     place.heart("fit", &["--rank", "3", "--json", "d.json"]);
     let default = place.json("d.json");
     assert_eq!(baseline(&default), baseline(&best));
-    assert_eq!(default["criterion"], "excess loss");
+    assert_eq!(default["criterion"], "adjusted loss");
     let group = |l: usize| &default["groups"][l];
     let excess = |l: usize| number(&group(l)["loss"]) - number(&group(l)["allowance"]);
     assert!((number(&default["worst_criterion"]) - excess(0).max(excess(1))).abs() < 1e-12);
-    assert!(default["certificate"].as_str().unwrap().starts_with("worst excess loss "));
+    assert!(default["certificate"].as_str().unwrap().starts_with("worst adjusted loss "));
     let held_out = place.heart("fit", &["--rank", "3", "--json", "-", "--baseline", "held-out"]);
     let held_out: Value = serde_json::from_str(&held_out.out).unwrap();
     assert!(baseline(&held_out) > baseline(&best));

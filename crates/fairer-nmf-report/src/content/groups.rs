@@ -87,8 +87,8 @@ pub struct Group {
     /// candidate for the largest loss.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
-    /// What the fairer fit allowed it beyond its baseline, as a share of its norm: the loss of a random
-    /// group of its size. Absent where the fit allowed nothing.
+    /// What the fairer fit allowed it beyond its baseline, as a share of its norm: the loss that
+    /// chance explains. Absent where the fit allowed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowance: Option<f64>,
 }
@@ -116,6 +116,10 @@ pub struct GroupResult {
     /// Upper end of its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_high: Option<f64>,
+    /// Loss of the population that the samples stand for: neither the shared dictionary nor the group's own
+    /// has seen the rows it is measured on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross_fitted_loss: Option<f64>,
     /// Loss against a baseline measured on samples it was not fitted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_out_loss: Option<f64>,

@@ -112,13 +112,13 @@ fn with_amounts(changes: &[&Change], percent: Percent) -> String {
     format!("{}\u{a0}points", join(&items))
 }
 
-/// What the excess is beyond.
+/// What the adjusted loss is beyond.
 pub fn allowed(criterion: Criterion) -> &'static str {
     match criterion {
         Criterion::Loss => "",
-        Criterion::ExcessLoss => {
-            " Excess is what a group pays beyond random groups of its size: the fit allows each of them as much, so that \
-             no small group steers it by chance."
+        Criterion::AdjustedLoss => {
+            " The adjusted loss is what a group pays beyond what the fit allows it: what random groups of its size pay, \
+             or, where it pays like them, what it pays under standard NMF, so that chance does not steer the fit."
         }
     }
 }

@@ -101,7 +101,8 @@ fn how(report: &Report, real: &IsItReal) -> String {
     for (models, ()) in alike(real, unseen) {
         sentences.push(format!(
             "The intervals{models} are of the error on samples that the dictionary has not seen, and of the loss \
-             against the group’s own best dictionary, found by leaving parts of the samples out."
+             against the group’s own best dictionary, found by leaving parts of the samples out; the cross-fitted loss is the value that they \
+             surround."
         ));
     }
     for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref()) {
@@ -186,6 +187,10 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
         figures("Loss from, %"),
         figures("to, %"),
     ];
+    let crossed = results(report).any(|(_, _, r)| r.cross_fitted_loss.is_some());
+    if crossed {
+        columns.push(figures("Cross-fitted loss, %"));
+    }
     if tested {
         let tests = real.draws.iter().filter_map(|draws| draws.permutation.as_ref());
         let of_loss =
@@ -201,6 +206,10 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
             let mut cells = vec![Cell::name(&group.name), Cell::name(model)];
             cells.extend(interval_cells(result.relative_error_interval(), percent));
             cells.extend(interval_cells(result.loss_interval(), percent));
+            if crossed {
+                let value = result.cross_fitted_loss.unwrap_or(f64::NAN);
+                cells.push(Cell::number(percent.bare(value), value));
+            }
             if tested {
                 cells.push(p_cell(result));
             }

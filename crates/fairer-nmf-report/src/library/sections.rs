@@ -103,7 +103,7 @@ pub(super) fn quality<'a>(
 fn worst_inside(model: &Model, losses: &[f64], allowances: &[Allowance]) -> f64 {
     let of = |l: usize| {
         let allowed = allowances.get(l).copied().unwrap_or_default();
-        let later = if model.groups[l].chance.is_some() { 0.0 } else { allowed.chance };
+        let later = if model.groups[l].allowance.is_some() { 0.0 } else { allowed.loss };
         (!allowed.outside).then_some(losses[l] - later)
     };
     (0..losses.len()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)

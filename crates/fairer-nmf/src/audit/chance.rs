@@ -25,7 +25,6 @@ mod draws;
 
 use super::steps::Steps;
 use super::{AuditPart, evaluate, student};
-use crate::random::Purpose;
 use crate::{Baseline, Element, Error, GroupedData, Observer, Result};
 use draws::{Draws, Own};
 use ndarray::ArrayView2;
@@ -207,21 +206,20 @@ pub fn chance_losses<T: Element>(
 const ROWS_PER_TOPIC: usize = 100;
 const ROWS: usize = 1_000;
 
-/// Rows a topic from which on a group is judged by its own: below, its loss tells it from random groups
-/// only where it lies beyond their scatter.
-const FEW_ROWS: usize = 3;
-/// Standard deviations of random groups that the loss of a group of few rows has to exceed their mean by
-/// to be told from theirs, at the least.
-const APART: f64 = 3.0;
-/// How often any of several such groups may do so by chance.
+/// Standard deviations of random groups within which a group is like one of them, at the least.
+const ALIKE: f64 = 2.0;
+/// How often any of several random groups may lie further out.
 const BY_CHANCE: f64 = 0.05;
 
-/// What random groups of one group's size pay.
+/// What random groups of one group's size pay, and what it pays itself.
 pub(crate) struct Chance {
     /// c_ℓ ≥ 0: their mean loss.
     pub mean: f64,
-    /// Whether the group has few rows a topic and pays no more than such groups do.
-    pub indistinct: bool,
+    /// The group's relative error under the shared dictionary.
+    pub relative_error: f64,
+    /// How much the group is like them: 1 where its loss lies within their scatter, 0 where it lies
+    /// clearly beyond, and between the two where it cannot be told.
+    pub alike: f64,
 }
 
 /// Chance of every group, with draws that end at the deadline; without any, nothing is allowed for.
@@ -253,32 +251,35 @@ pub(crate) fn chance_within<T: Element>(
     let losses: Vec<Option<Vec<f64>>> =
         (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
     let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
-    // Groups with no more rows than topics are judged by that alone.
-    let rank = components.nrows();
-    let few = |l: usize| (rank + 1..FEW_ROWS * rank).contains(&data.groups()[l].rows.len());
-    let apart = apart((0..data.groups().len()).filter(|&l| few(l)).count(), losses.len());
+    let relative_errors = found.relative_errors.iter();
+    if losses.is_empty() {
+        let nothing = |&relative_error: &f64| Chance { mean: 0.0, relative_error, alike: 0.0 };
+        return Ok(relative_errors.map(nothing).collect());
+    }
+    let own = all.losses_up_to(0, most)?;
     let moments = Alike::of(data).each(|of_size| moments(&losses, of_size));
-    let one = |l: usize| {
-        if losses.is_empty() {
-            return Ok(Chance { mean: 0.0, indistinct: false });
-        }
+    let within = within(own.len(), losses.len());
+    let one = |(l, &relative_error): (usize, &f64)| {
         let (mean, sd) = moments[l];
-        let own = || all.loss(&data.groups()[l].rows, Purpose::Chance(0, 1 + l as u64));
-        let indistinct = few(l) && losses.len() >= AT_LEAST && own()? <= mean + apart * sd;
-        Ok(Chance { mean: mean.max(0.0), indistinct })
+        // Without scatter, or with too few draws to know it, there is nothing to be like.
+        let known = sd > 0.0 && losses.len() >= AT_LEAST;
+        let z = if known { (own[l] - mean).abs() / sd } else { f64::INFINITY };
+        let alike = (within + 1.0 - z).clamp(0.0, 1.0);
+        Chance { mean: mean.max(0.0), relative_error, alike }
     };
-    (0..data.groups().len()).map(one).collect()
+    Ok(relative_errors.enumerate().map(one).collect())
 }
 
-/// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where
-/// mean and standard deviation are of `draws` or, where several groups have one size, of more: Student's t of another draw, shared over the groups
-/// (Bonferroni), so that one of many small groups does not enter because they are many.
-fn apart(groups: usize, draws: usize) -> f64 {
+/// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where mean
+/// and standard deviation are of `draws` or, where several groups have one size, of more: Student's t of
+/// another draw, shared over the groups (Bonferroni), so that one of many does not stand out because they are
+/// many.
+fn within(groups: usize, draws: usize) -> f64 {
     if groups == 0 || draws < 2 {
-        return APART;
+        return ALIKE;
     }
     let n = draws as f64;
-    APART.max(student::quantile(BY_CHANCE / groups as f64, n - 1.0) * (1.0 + 1.0 / n).sqrt())
+    ALIKE.max(student::quantile(BY_CHANCE / groups as f64, n - 1.0) * (1.0 + 1.0 / n).sqrt())
 }
 
 /// Makes draws until there are `wanted` beside the observed one, a few at a time while `go_on`.

@@ -108,7 +108,7 @@ impl Comparison {
             }
             Some(standard) => {
                 let mut verdict = standard.audit.verdict.clone();
-                verdict.sentence = format!("Under standard NMF: {}", verdict.sentence);
+                verdict.sentence = format!("Under standard NMF: {}", lowered(&verdict.sentence));
                 Cow::Owned(verdict)
             }
             None => Cow::Owned(Verdict::not_tested(NO_STANDARD.to_owned())),
@@ -255,4 +255,11 @@ pub fn compare<T: Element>(
         .collect();
     found.remarks.extend(unfinished);
     Ok(found)
+}
+
+/// A sentence after a colon. A group's name, which keeps its letters, stands in quotation marks.
+fn lowered(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    let first = rest.next().map(|c| c.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
 }

@@ -152,7 +152,7 @@ fn fit_fairer<T: Element>(
         }
         None => None,
     };
-    let allowed = allowances(data, asked, standard, observer)?;
+    let allowed = allowances(data, asked, standard.map(|h| (h, baselines)), observer)?;
     let mut parameters = parameters.clone();
     if adjusted {
         parameters.baseline = asked.baseline.clone();

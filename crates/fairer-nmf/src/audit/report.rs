@@ -199,18 +199,18 @@ impl AuditReport {
         self.groups.iter().enumerate().map(of).collect()
     }
 
-    /// What bound and curve refer to: `excess loss` where chance is allowed for, else `loss`.
+    /// What bound and curve refer to: `adjusted loss` where chance is allowed for, else `loss`.
     #[must_use]
     pub fn criterion_name(&self) -> &'static str {
-        let adjusted = self.options.allowances.iter().any(|a| a.chance > 0.0);
-        if adjusted { "excess loss" } else { "loss" }
+        let adjusted = self.options.allowances.iter().any(|a| a.loss > 0.0);
+        if adjusted { "adjusted loss" } else { "loss" }
     }
 
     /// The largest of it over the groups inside the maximum.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
         let inside = self.groups.iter().enumerate().filter(|(_, g)| !g.outside);
-        inside.map(|(l, g)| g.loss - self.allowance(l).chance).fold(f64::NEG_INFINITY, f64::max)
+        inside.map(|(l, g)| g.loss - self.allowance(l).loss).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// How good the dictionary is beside a bound for [`AuditReport::offsets`], in one sentence.

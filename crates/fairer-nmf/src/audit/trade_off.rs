@@ -3,7 +3,7 @@
 //! For α from 0 to 1, minimise over H, W ≥ 0
 //!
 //!   F_α = (1 − α)·p + α·q,   p = ‖X − WH‖/‖X‖ (total error),   q = max_ℓ g_ℓ (worst loss;
-//!                                                        the worst excess loss where chance is allowed for).
+//!                                                        the worst adjusted loss where chance is allowed for).
 //!
 //! Both terms are relative errors and convex in H; α = 0 is standard NMF, α = 1 Fairer-NMF. With W
 //! exact (NNLS), the H step needs no new solver. Take the whole data as one more group with the

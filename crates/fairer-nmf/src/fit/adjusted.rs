@@ -4,9 +4,14 @@
 //! size-adjusted criterion allows for what a random group of its size pays under standard NMF
 //! (docs/calibration.md):
 //!
-//!   (error − E_ℓ)/N_ℓ − c_ℓ,   that is offset E_ℓ + c_ℓN_ℓ, scale N_ℓ,
+//!   (error − E_ℓ)/N_ℓ − a_ℓ,   that is offset E_ℓ + a_ℓN_ℓ, scale N_ℓ,
+//!   a_ℓ = (1 − p_ℓ)c_ℓ + p_ℓg_ℓ
 //!
-//! so that the largest *excess* loss is minimised; c_ℓ → 0 for large groups, where it is the
+//! with c_ℓ the mean loss of random groups of its size, g_ℓ the group's own loss under standard NMF, and p_ℓ
+//! how much it is like them: 1 within their scatter, 0 a standard deviation further out and beyond. So a group
+//! that clearly pays more is asked down to what chance explains, and one that chance does explain is left
+//! what it has: nothing is minimised for it, and nothing taken from it. Where all groups are like random ones
+//! standard NMF is the answer. c_ℓ and the scatter → 0 for large groups, where the criterion is the
 //! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
 //! has an offset that no error reaches.
 
@@ -34,7 +39,7 @@ pub(super) fn fit_allowed<T: Element>(
     let asked = &parameters.baseline;
     let baselines =
         baselines_within(data, parameters.rank, asked, parameters.seed, deadline, observer)?;
-    let mut standard = None;
+    let (mut standard, mut alike) = (None, Vec::new());
     let in_time = deadline.is_none_or(|deadline| Instant::now() < deadline);
     if let Baseline::Adjusted { draws, .. } = asked
         && in_time
@@ -46,8 +51,10 @@ pub(super) fn fit_allowed<T: Element>(
             _ => observer(progress),
         };
         let found = fit(data, &standard_beside(parameters, begin), &lead)?.model;
-        let h = found.components.view();
-        chance(data, h, (*draws, parameters), deadline, &mut allowances, &lead)?;
+        let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+        let beside = (found.components.view(), &errors[..]);
+        let budget = (*draws, parameters.seed, deadline);
+        alike = chance(data, beside, budget, &mut allowances, &lead)?;
         standard = Some(found);
     }
     let baseline_time = begin.elapsed();
@@ -69,6 +76,7 @@ pub(super) fn fit_allowed<T: Element>(
     if let Some(rose) = rose {
         model.warnings.insert(0, rose);
     }
+    model.warnings.extend(Warning::of_alike(&model.groups, &alike));
     Ok(found)
 }
 
@@ -92,45 +100,43 @@ fn standard_beside(parameters: &Parameters, begin: Instant) -> Parameters {
     }
 }
 
-/// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF.
-/// Where small groups are kept outside the maximum, so are those that their few rows a topic do not tell from
-/// random ones, if others are left.
+/// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF, or
+/// what it pays there itself against its baseline, where it is like them; how much it is.
 fn chance<T: Element>(
     data: &GroupedData<'_, T>,
-    h: ArrayView2<'_, f64>,
-    (draws, parameters): (usize, &Parameters),
-    deadline: Option<Instant>,
+    (h, baselines): (ArrayView2<'_, f64>, &[f64]),
+    (draws, seed, deadline): (usize, u64, Option<Instant>),
     allowances: &mut [Allowance],
     observer: &Observer<'_>,
-) -> Result<()> {
-    let found = audit::chance_within(data, h, draws, parameters.seed, deadline, observer)?;
-    let told = allowances.iter().zip(&found).any(|(a, c)| !a.outside && !c.indistinct);
-    let leave_out = !parameters.allow_small_groups && told;
-    for (allowance, chance) in allowances.iter_mut().zip(found) {
-        allowance.chance = chance.mean;
-        allowance.outside |= leave_out && chance.indistinct;
+) -> Result<Vec<f64>> {
+    let found = audit::chance_within(data, h, draws, seed, deadline, observer)?;
+    let of_groups = allowances.iter_mut().zip(&found).zip(baselines.iter().zip(data.groups()));
+    for ((allowance, chance), (baseline, group)) in of_groups {
+        let own = (chance.relative_error - baseline / group.norm()).max(0.0);
+        allowance.loss = (1.0 - chance.alike) * chance.mean + chance.alike * own;
     }
-    Ok(())
+    Ok(found.iter().map(|chance| chance.alike).collect())
 }
 
 /// What the parameters allow the groups of the data: places outside the maximum and, where they ask
-/// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n).
+/// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n) with baselines E.
 ///
 /// # Errors
 /// As [`chance_losses`](crate::audit::chance_losses).
 pub fn allowances<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
-    standard: Option<ArrayView2<'_, f64>>,
+    standard: Option<(ArrayView2<'_, f64>, &[f64])>,
     observer: &Observer<'_>,
 ) -> Result<Vec<Allowance>> {
     let mut found = outside(data, parameters);
     let several = found.len() > 1;
-    if let (Baseline::Adjusted { draws, .. }, Some(h), true) =
+    if let (Baseline::Adjusted { draws, .. }, Some(beside), true) =
         (&parameters.baseline, standard, several)
     {
         let deadline = parameters.stopping.deadline(Instant::now());
-        chance(data, h, (*draws, parameters), deadline, &mut found, observer)?;
+        let budget = (*draws, parameters.seed, deadline);
+        chance(data, beside, budget, &mut found, observer)?;
     }
     Ok(found)
 }
@@ -192,14 +198,14 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
     let adjusted = matches!(model.parameters.baseline, Baseline::Adjusted { .. });
     let of_groups = model.groups.iter_mut().zip(baselines).zip(allowances);
     for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
-        // The loss stays the paper's, against E; what was minimised is that less c.
+        // The loss stays the paper's, against E; what was minimised is that less what is allowed.
         group.loss = group.relative_error - baseline.error / group.norm;
         if allowance.outside {
             let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
             model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);
         }
         group.baseline = baseline.clone();
-        group.chance = adjusted.then_some(allowance.chance);
+        group.allowance = adjusted.then_some(allowance.loss);
         group.outside = allowance.outside;
     }
     let (groups, parameters) = (&model.groups, &model.parameters);

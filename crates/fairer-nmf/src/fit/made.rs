@@ -49,7 +49,7 @@ pub(super) fn into_model<'r>(
             relative_error: run.measured.relative_errors[l],
             loss: run.measured.losses[l],
             weight: run.weights[l],
-            chance: None,
+            allowance: None,
             outside: false,
         })
         .collect();

@@ -65,10 +65,13 @@ pub enum Warning {
         /// The groups.
         groups: Vec<String>,
     },
-    /// Groups of few rows that pay no more than random ones of their size stay outside the maximum.
+    /// Groups pay what random ones of their size do: the fit leaves them what they pay under standard NMF.
     GroupsLikeChance {
         /// The groups.
         groups: Vec<String>,
+        /// Whether these are all groups, so that the fit is standard NMF.
+        #[serde(default)]
+        all: bool,
     },
     /// The groups outside the maximum are many rows together, and nothing is minimised for them.
     ManyOutside {
@@ -137,18 +140,25 @@ impl Warning {
 impl Warning {
     /// What a fit says of the groups outside the maximum.
     pub(crate) fn of_outside(groups: &[GroupFit], rank: usize) -> Vec<Self> {
-        let (few, alike): (Vec<&GroupFit>, Vec<&GroupFit>) =
-            groups.iter().filter(|g| g.outside).partition(|g| g.rows <= rank);
-        let names = |groups: &[&GroupFit]| groups.iter().map(|g| g.name.clone()).collect();
-        let few = (!few.is_empty()).then(|| Self::GroupsOutside { rank, groups: names(&few) });
-        let alike = (!alike.is_empty()).then(|| Self::GroupsLikeChance { groups: names(&alike) });
+        let few: Vec<String> =
+            groups.iter().filter(|g| g.outside).map(|g| g.name.clone()).collect();
+        let few = (!few.is_empty()).then_some(Self::GroupsOutside { rank, groups: few });
         let outside = || groups.iter().filter(|g| g.outside).map(|g| g.rows);
         let all: usize = groups.iter().map(|g| g.rows).sum();
         let share = outside().sum::<usize>() as f64 / all.max(1) as f64;
         let many = outside().count() > 1 && share > MANY;
         let many =
             many.then(|| Self::ManyOutside { share, largest: outside().max().unwrap_or_default() });
-        few.into_iter().chain(alike).chain(many).collect()
+        few.into_iter().chain(many).collect()
+    }
+
+    /// What a fit says of groups inside the maximum that are like random ones: those for which `alike` is 1.
+    pub(crate) fn of_alike(groups: &[GroupFit], alike: &[f64]) -> Option<Self> {
+        let inside = || groups.iter().zip(alike).filter(|(g, _)| !g.outside);
+        let such = inside().filter(|(_, alike)| **alike >= 1.0);
+        let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
+        let all = such.len() == inside().count();
+        (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all })
     }
 
     /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: the
@@ -164,6 +174,12 @@ impl Warning {
             group: group.name.clone(),
             rows: group.rows,
         })
+    }
+
+    /// Whether it only tells what was done, and nothing has to be looked after.
+    #[must_use]
+    pub fn is_note(&self) -> bool {
+        matches!(self, Self::OneGroup | Self::GroupsLikeChance { .. })
     }
 
     /// The kind, as in files: `rank-above-group`, say.
@@ -209,12 +225,16 @@ impl std::fmt::Display for Warning {
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
             ),
-            Self::GroupsLikeChance { groups } => write!(
+            Self::GroupsLikeChance { all: true, .. } => write!(
                 f,
-                "{} {} few rows and {} no more than chance can explain for groups of that size: kept outside the maximum, inside the total",
+                "No group pays more under standard NMF than chance can explain for its size: there is nothing to even out, and this fit is standard NMF's"
+            ),
+            Self::GroupsLikeChance { groups, all: false } => write!(
+                f,
+                "{} {} under standard NMF what chance can explain for {}: left there, neither helped nor made to pay for others more than those",
                 listed(groups),
-                if groups.len() == 1 { "has" } else { "have" },
                 if groups.len() == 1 { "pays" } else { "pay" },
+                if groups.len() == 1 { "a group of that size" } else { "groups of that size" },
             ),
             Self::ManyOutside { share, largest } => write!(
                 f,

@@ -48,7 +48,7 @@ impl<T: Element> Draws<'_, '_, T> {
         self.losses_up_to(b, usize::MAX)
     }
 
-    /// The same from the first `most` rows of larger groups, whose loss falls with 1/m.
+    /// The same from `most` rows of larger groups, evenly spread over them, whose loss falls with 1/m.
     pub(super) fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
         let sets: Vec<Vec<usize>> = match b {
             0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
@@ -60,9 +60,11 @@ impl<T: Element> Draws<'_, '_, T> {
                 let norm = self.data.groups()[l].norm();
                 return Ok(self.shared(rows, self.squared_norm(rows)) - errors[l] / norm);
             }
-            let part = &rows[..rows.len().min(most)];
-            let share = part.len() as f64 / rows.len() as f64;
-            Ok(share * self.loss(part, purpose(l))?)
+            if rows.len() <= most {
+                return self.loss(rows, purpose(l));
+            }
+            let part: Vec<usize> = (0..most).map(|i| rows[i * rows.len() / most]).collect();
+            Ok(most as f64 / rows.len() as f64 * self.loss(&part, purpose(l))?)
         };
         sets.par_iter().enumerate().map(one).collect()
     }
