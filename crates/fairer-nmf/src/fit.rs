@@ -2,6 +2,7 @@
 //! becomes the model.
 
 mod adjusted;
+mod exchange;
 mod held;
 mod leximin;
 mod made;

@@ -203,8 +203,9 @@ pub struct Parameters {
     /// The group weights a run begins with; only the AM scheme asks.
     #[serde(default)]
     pub start_weights: StartWeights,
-    /// Number of restarts; the run with the lowest worst loss is kept (standard NMF: the lowest
-    /// total error). docs/cells.md has one start beside the default, 4.
+    /// How long to search: the number of restarts, of which the run with the lowest worst loss is kept (standard
+    /// NMF: the lowest total error). For the AM scheme, by default ([`Init::Auto`]), half as many restarts and rounds of
+    /// as many exchanges of topics (docs/method.md). docs/cells.md has one start beside the default, 4.
     pub n_init: usize,
     /// Where the E_ℓ come from.
     pub baseline: Baseline,

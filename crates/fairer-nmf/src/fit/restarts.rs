@@ -1,5 +1,6 @@
 //! Several runs, of which the best is kept and, by default, finished.
 
+use super::exchange::{Standing, exchanges};
 use crate::Result;
 use crate::iteration::{
     Begin, Context, DictionaryRule, First, Init, Objective, Part, Run, Scheme, Task, iterate, start,
@@ -7,7 +8,7 @@ use crate::iteration::{
 use crate::parameters::{Method, Parameters, Ties};
 use crate::penalties;
 use crate::progress::{Observer, Progress};
-use crate::rows::{self, Rows};
+use crate::rows::{self, RowStart, RowStep, Rows};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -72,17 +73,25 @@ fn leading_up(progress: &Progress<'_>, observer: &Observer<'_>) -> ControlFlow<(
     }
 }
 
-/// The best of `n_init` runs of a task from starts of their own. By default ([`Init::Auto`]) the AM
-/// scheme also starts once from a standard fit, so that several restarts are never worse than
-/// that, and the best run goes on until its worst loss stands still.
+/// Rounds of exchanges at the most.
+const ROUNDS: usize = 4;
+
+/// By how much of itself the worst loss has to fall in a round for another one to be worth it.
+const WORTH: f64 = 1e-4;
+
+/// The best of several runs of a task from starts of their own: `n_init`, or, by default ([`Init::Auto`]) for the AM
+/// scheme, half as many and one from a standard fit, so that several are never worse than that. There rounds of
+/// exchanges of as many topics follow ([`super::exchange`]), and the best run goes on until its worst loss stands still.
 fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
     let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
     let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
-    let restarts = p.n_init + usize::from(auto && p.n_init > 1);
+    let several = auto && p.n_init > 1;
+    let random = if several { p.n_init.div_ceil(2) } else { p.n_init };
+    let restarts = random + usize::from(several);
     let one = |restart: usize| {
         let task = Task { restart, restarts, ..*task };
         let mut rows = rows.apart();
-        if restart == p.n_init {
+        if restart == random {
             return from_standard(rows, p, &task);
         }
         let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed)?;
@@ -102,39 +111,81 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         false => value(run) >= value(kept) - tie(value(kept)),
     };
     let mut taken = 0;
-    let mut keep = |(restart, run): (usize, Run<'r>)| {
+    each(rows, p, task, restarts, &one, |restart, run| {
         taken += run.history.len();
         match &best {
             Some((_, kept)) if above(&run, kept) => {}
             _ => best = Some((restart, run)),
         }
-    };
-    if let Some(all) = rows.gathering() {
-        let most = all.most(p.rank, rows.groups().len());
-        let runs: Vec<Run<'r>> = rows::side_by_side(all, most, restarts, &one)?;
-        runs.into_iter().enumerate().for_each(&mut keep);
-    } else if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
-        let runs: Vec<Run<'r>> = (0..restarts).into_par_iter().map(one).collect::<Result<_>>()?;
-        runs.into_iter().enumerate().for_each(&mut keep);
-    } else {
-        for restart in 0..restarts {
-            // One start has to be; others only while there is time.
-            if restart > 0 && task.context.is_over() {
+    })?;
+    let (restart, mut best) = best.expect("n_init is at least 1 by Parameters::check");
+    let of_best = Task { restart, restarts, ..*task };
+    if several && best.status == Status::Converged {
+        for round in 0..ROUNDS {
+            let begun = value(&best);
+            let Run { dictionary, statistics, weights, .. } = &best;
+            let standing = Standing { dictionary, statistics, weights };
+            let dictionaries = exchanges(standing, task.criteria, p.n_init);
+            let one = |number: usize| {
+                let mut rows = rows.apart();
+                rows.begin(p.rank, RowStart::Zero)?;
+                let first = First::Pass(RowStep::EXACT);
+                let dictionary = dictionaries[number].clone();
+                let begin = Begin { dictionary, first, history: Vec::new() };
+                let part = Part::Exchange { round, number };
+                iterate(rows, begin, &Task { part, ..of_best })
+            };
+            if dictionaries.is_empty() || task.context.is_over() {
                 break;
             }
-            keep((restart, one(restart)?));
+            each(rows, p, task, dictionaries.len(), &one, |_, run| {
+                if run.status == Status::Converged && !above(&run, &best) {
+                    best = run;
+                }
+            })?;
+            if begun - value(&best) <= WORTH * begun.abs() {
+                break;
+            }
         }
     }
-    let (restart, best) = best.expect("n_init is at least 1 by Parameters::check");
     if auto && best.status == Status::Converged {
-        return finish(best, &Task { restart, restarts, ..*task });
+        return finish(best, &of_best);
     }
     let standard = p.method.is_standard() && task.scheme.costs().is_none();
     let plain = p.finish && p.init == Init::Auto && standard;
     if plain && best.status == Status::Converged {
-        return go_on(best, taken, &Task { restart, restarts, ..*task });
+        return go_on(best, taken, &of_best);
     }
     Ok(best)
+}
+
+/// Makes runs 0 to `count` and hands them over in this order: side by side where one read serves several, or where
+/// they are small; else one after the other while there is time.
+fn each<'r>(
+    rows: &'r dyn Rows,
+    p: &Parameters,
+    task: &Task<'_>,
+    count: usize,
+    one: &(dyn Fn(usize) -> Result<Run<'r>> + Sync),
+    mut keep: impl FnMut(usize, Run<'r>),
+) -> Result<()> {
+    if let Some(all) = rows.gathering() {
+        let most = all.most(p.rank, rows.groups().len());
+        let runs: Vec<Run<'r>> = rows::side_by_side(all, most, count, one)?;
+        runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
+    } else if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
+        let runs: Vec<Run<'r>> = (0..count).into_par_iter().map(one).collect::<Result<_>>()?;
+        runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
+    } else {
+        for number in 0..count {
+            // One has to be; others only while there is time.
+            if number > 0 && task.context.is_over() {
+                break;
+            }
+            keep(number, one(number)?);
+        }
+    }
+    Ok(())
 }
 
 /// What is left of the tolerance when the best run of standard NMF goes on: on TF-IDF its error falls by some

@@ -219,7 +219,7 @@ impl Keeper {
 }
 
 /// What the names of runs begin with.
-pub(super) const KINDS: [&str; 4] = ["restart", "standard", "finish", "baseline"];
+pub(super) const KINDS: [&str; 5] = ["restart", "standard", "exchange", "finish", "baseline"];
 
 /// Removes the files of runs that stand beside a checkpoint.
 fn remove_runs(path: &Path) -> std::io::Result<()> {

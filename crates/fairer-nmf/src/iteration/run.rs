@@ -94,7 +94,14 @@ pub(crate) enum Part {
     Restart,
     /// The standard fit that a restart begins from.
     Standard,
-    /// The best restart, until its worst loss stands still.
+    /// A run from a dictionary with one topic exchanged.
+    Exchange {
+        /// In which round.
+        round: usize,
+        /// Which of the round.
+        number: usize,
+    },
+    /// The best run, until its worst loss stands still.
     Finish,
     /// The baseline of a group.
     Baseline {
@@ -111,6 +118,7 @@ impl Task<'_> {
         match self.part {
             Part::Restart => format!("restart-{}", self.restart),
             Part::Standard => format!("standard-{}", self.restart),
+            Part::Exchange { round, number } => format!("exchange-{round}-{number}"),
             Part::Finish => format!("finish-{}", self.restart),
             Part::Baseline { group, run } => format!("baseline-{group}-{run}"),
         }

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum Init {
     /// The library's choice. For the AM scheme: restarts from random factors, beside several of
-    /// them one from a standard fit, and the best is finished until its worst loss stands still.
+    /// them one from a standard fit, exchanges of topics that do little, and the best is finished until its
+    /// worst loss stands still.
     /// For the others as [`Init::Random`].
     Auto,
     /// W and H uniform on [0, 1), as in the paper.

@@ -160,3 +160,36 @@ fn the_best_standard_fit_goes_on() {
     }
     assert!(further > 0 && fell > 1e-9, "{further} iterations, {fell:e}");
 }
+
+#[test]
+fn exchanged_topics_find_what_restarts_do_not() {
+    // Twelve shared topics and two more of every group, three and one of which make a row; rank 12 of 24.
+    let weyl = |at: usize| (at as f64 * 0.754_877_666_246_692_7).fract();
+    let (m, n, groups, shared) = (400, 60, 6, 12);
+    let topic = |k: usize, j: usize| weyl(15_838 + k * n + j).powi(6);
+    let x = Array2::from_shape_fn((m, n), |(i, j)| {
+        let weight = |k: usize| weyl(200_000 + 4 * i + k);
+        let common = |k: usize| (weyl(100_000 + 5 * i + k) * shared as f64) as usize;
+        let own = shared + 2 * (i % groups) + (i / groups) % 2;
+        let signal: f64 = (0..3).map(|k| weight(k) * topic(common(k), j)).sum();
+        (signal + weight(3) * topic(own, j)) * (0.9 + 0.2 * weyl(300_000 + i * n + j))
+    });
+    let labels: Vec<String> = (0..m).map(|i| (i % groups).to_string()).collect();
+    let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+    let mean = |init: Init| {
+        let of = |seed: u64| {
+            let p = Parameters {
+                init,
+                seed,
+                bound: false,
+                baseline: given(&data),
+                ..Parameters::new(12)
+            };
+            fit(&data, &p, &silent).unwrap().model.worst_loss()
+        };
+        (0..4).map(of).sum::<f64>() / 4.0
+    };
+    let (ours, restarts) = (mean(Init::Auto), mean(Init::Random));
+    println!("worst loss {ours} with exchanges, {restarts} with twice as many restarts");
+    assert!(ours < restarts, "{ours} {restarts}");
+}

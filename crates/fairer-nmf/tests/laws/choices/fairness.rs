@@ -17,7 +17,7 @@ use fairer_nmf::fit::{Start, fit_from};
 use fairer_nmf::{Fit, GroupedData, Method, Model, Parameters, fit, silent};
 
 fn at(method: Method, data: &GroupedData<'_, f64>, rank: usize) -> Fit<f64> {
-    fit(data, &Parameters { method, n_init: 2, ..Parameters::new(rank) }, &silent).unwrap()
+    fit(data, &Parameters { method, ..Parameters::new(rank) }, &silent).unwrap()
 }
 
 /// (‖X − WH‖/‖X‖, worst loss).
