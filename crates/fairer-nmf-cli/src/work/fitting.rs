@@ -20,7 +20,7 @@ pub(crate) struct Compared<T> {
     /// About the fit itself.
     pub warnings: Vec<Remark>,
     pub notes: Vec<String>,
-    /// Whom the fit left what it has, since chance explains what it pays.
+    /// Whom the fit does not help, since chance explains what it pays.
     pub left_alone: Option<String>,
 }
 

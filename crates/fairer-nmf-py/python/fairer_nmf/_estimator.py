@@ -151,7 +151,7 @@ class FairerNMF(Fitted):
     group_allowances_ : ndarray of shape (n_groups,)
         The loss that chance explains, which the fit allowed every group; 0 where it did not.
     notes_ : list of str
-        Which groups the fit left what they pay under plain NMF, since chance explains it.
+        Which groups pay under plain NMF what chance explains, so that the fit helps none of them.
     reconstruction_err_ : float
         ‖X − WH‖ over all rows; of the scaled features where `normalize` scales them.
     step_gap_ : float or None

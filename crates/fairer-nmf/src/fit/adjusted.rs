@@ -9,8 +9,8 @@
 //!
 //! with c_ℓ the mean loss of random groups of its size, g_ℓ the group's own loss under standard NMF, and p_ℓ
 //! how much it is like them: 1 within their scatter, 0 a standard deviation further out and beyond. So a group
-//! that clearly pays more is asked down to what chance explains, and one that chance does explain is left
-//! what it has: nothing is minimised for it, and nothing taken from it. Where all groups are like random ones
+//! that clearly pays more is asked down to what chance explains, and one that chance does explain is
+//! allowed what it pays: it is not helped, and made to pay for others no more than they are. Where all groups are like random ones
 //! standard NMF is the answer. c_ℓ and the scatter → 0 for large groups, where the criterion is the
 //! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
 //! has an offset that no error reaches.

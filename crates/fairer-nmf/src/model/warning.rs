@@ -65,7 +65,7 @@ pub enum Warning {
         /// The groups.
         groups: Vec<String>,
     },
-    /// Groups pay what random ones of their size do: the fit leaves them what they pay under standard NMF.
+    /// Groups pay what random ones of their size do: the fit allows them what they pay under standard NMF.
     GroupsLikeChance {
         /// The groups.
         groups: Vec<String>,
@@ -231,7 +231,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::GroupsLikeChance { groups, all: false } => write!(
                 f,
-                "{} {} under standard NMF what chance can explain for {}: left there, neither helped nor made to pay for others more than those",
+                "{} {} under standard NMF what chance can explain for {}: the fit allows for that, helps none of them, and takes from them no more than from others",
                 listed(groups),
                 if groups.len() == 1 { "pays" } else { "pay" },
                 if groups.len() == 1 { "a group of that size" } else { "groups of that size" },
