@@ -170,8 +170,8 @@ pub enum Role {
 pub struct Cost {
     /// Fits between standard (alpha 0) and min-max (alpha 1), in order of alpha.
     pub curve: Vec<TradeOffPoint>,
-    /// What the fairer fit made small: `loss`, or `adjusted loss`, the loss beyond what random groups of
-    /// the size pay.
+    /// What the fairer fit made small: `loss`, or `adjusted loss`, the loss beyond what the fit
+    /// allows (the loss that chance explains).
     pub criterion: Criterion,
     /// One entry per group: last model against the first.
     pub changes: Vec<Change>,
@@ -203,7 +203,7 @@ pub enum Criterion {
     #[default]
     #[serde(rename = "loss")]
     Loss,
-    /// That beyond what random groups of the size pay.
+    /// That beyond the loss that chance explains.
     #[serde(rename = "adjusted loss")]
     AdjustedLoss,
 }

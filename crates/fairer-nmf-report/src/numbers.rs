@@ -34,6 +34,13 @@ impl Percent {
         }
     }
 
+    /// The same, never rounded up: what is said to hold has to hold at the digits shown.
+    pub fn show_below(self, fraction: f64) -> String {
+        let unit = 10f64.powi(2 + self.decimals as i32);
+        // A number that has these digits already is not lowered by its last bit.
+        self.show((fraction * unit + 1e-9).floor() / unit)
+    }
+
     /// The number alone, for table columns whose heading says percent.
     pub fn bare(self, fraction: f64) -> String {
         match finite(fraction) {

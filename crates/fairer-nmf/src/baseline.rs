@@ -28,8 +28,8 @@ pub enum Baseline {
     },
     /// E_ℓ = 0: the loss is the relative error.
     Zero,
-    /// E_ℓ by standard NMF of every group alone; the fit minimises the largest loss beyond what random
-    /// groups of the size pay, so that no small group steers it by chance.
+    /// E_ℓ by standard NMF of every group alone; the fit minimises the largest loss beyond what chance
+    /// explains for the size, so that chance hardly steers it.
     Adjusted {
         /// How E_ℓ is estimated.
         estimate: Estimate,

@@ -48,7 +48,7 @@ pub struct Fit<T> {
     pub fit_time: Duration,
 }
 
-/// Fits a model: baselines first, then `n_init` restarts, of which the best is kept.
+/// Fits a model: baselines first, then a search as long as `n_init` says, of which the best run is kept.
 ///
 /// # Errors
 /// Parameters outside their range, or baselines that do not fit the groups. Not converging is no

@@ -52,7 +52,7 @@ pub struct GroupFit {
     pub weight: f64,
     /// a_ℓ: the loss that chance explains, where the fit allowed for it; what it minimised is then the
     /// largest loss less a_ℓ.
-    #[serde(default)]
+    #[serde(default, alias = "chance")]
     pub allowance: Option<f64>,
     /// Whether it stays outside the maximum: it has too few rows to say what it pays, and small groups were
     /// not allowed ([`Parameters::allow_small_groups`]).

@@ -11,7 +11,7 @@ use super::values::{BaselineKind, Normalize, Seconds, StandardUpdate, init, star
 #[command(next_help_heading = "Baselines")]
 pub(crate) struct BaselineArgs {
     /// What a group could have alone: adjusted (lowest of several tight runs; the fit allows every
-    /// group what chance explains for its size, so that chance cannot steer it), best
+    /// group what chance explains for its size, so that chance hardly steers it), best
     /// (the same without that allowance), held-out (on rows that its own dictionary has not seen),
     /// paper (mean of several runs of multiplicative updates), zero, or a CSV with the columns
     /// `group` and `baseline_error` (in units of the group's norm after scaling, as in --json)

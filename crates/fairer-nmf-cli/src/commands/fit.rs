@@ -33,7 +33,9 @@ Examples:
 
 The table shows for every group: R-Error, the part of it that is lost; its baseline, what a
 dictionary of its own would lose (± standard deviation over the runs); and R-Loss, the
-difference: what it pays for sharing. Fairer-NMF makes the largest R-Loss as small as it can.
+difference: what it pays for sharing; allowed is the part of it that chance explains. Fairer-NMF
+makes the largest R-Loss beyond it (with other baselines than adjusted: the largest R-Loss) as
+small as it can.
 
 --report and --charts need an audit: intervals, tests, the trade-off, topics. --json then holds
 it too: `report` has all that the page shows, `audit` the library's statistics of the dictionary.

@@ -127,7 +127,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let remark = move |g: &GroupOutcome| match g.group.outside {
         true => ("(outside the maximum)".to_owned(), FAINT),
         false if !worst(g) => (String::new(), BAD),
-        false if is_beyond_chance(outcome) => ("<- worst beyond chance".to_owned(), BAD),
+        false if has_allowance(outcome) => ("<- worst adjusted loss".to_owned(), BAD),
+        false if is_beyond_chance(outcome) => ("<- largest excess".to_owned(), BAD),
         false => ("<- worst".to_owned(), BAD),
     };
     let share = |g: &GroupOutcome| Some(format!("{:.1} %", 100.0 * g.group.observed?));
@@ -185,8 +186,11 @@ fn group_table(outcome: &Outcome) -> String {
         let (count, all) = (worst_count(outcome), outcome.groups.len());
         let who =
             if count == all { "All groups".to_owned() } else { format!("{count} of {all} groups") };
-        let what = if has_allowance(outcome) { "R-Loss beyond chance" } else { "R-Loss" };
+        let what = if has_allowance(outcome) { "R-Loss less what is allowed" } else { "R-Loss" };
         text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
+    }
+    if header.contains(&"allowed") {
+        text += "allowed: the loss that chance explains; the fit makes the largest R-Loss less it small (adjusted loss).\n";
     }
     if header.contains(&"random group") {
         text +=

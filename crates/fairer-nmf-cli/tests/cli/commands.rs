@@ -67,10 +67,8 @@ fn fit_writes_the_fields_that_scripts_rely_on() {
     }
     assert_eq!((&groups[0]["name"], &groups[0]["rows"]), (&"female".into(), &96.into()));
     let standard = groups.iter().map(|g| number(&g["standard"]["loss"])).fold(f64::MIN, f64::max);
-    // Nothing tells the groups from random ones here: they are left what they have.
-    assert!(worst < standard + 1e-5, "{worst} {standard}");
-    let note = json["notes"].as_array().unwrap().last().unwrap().as_str().unwrap();
-    assert!(note.starts_with("No group pays more under standard NMF than chance can"), "{note}");
+    // With the allowances of seed 0, the demo's: the seed does not decide whom the fit helps.
+    assert!(worst < standard, "the fairer model is not fairer");
     let note = json["notes"][0].as_str().unwrap();
     assert!(note.starts_with("6 of 303 rows left out because of missing cells: "), "{note}");
 }

@@ -259,7 +259,7 @@ fn a_tie_of_nearly_all_groups_is_not_worst_on_every_line() {
         text += &format!("g{g},{}\n", cells.join(","));
     }
     let place = Place::with("a.csv", text);
-    for (baseline, what) in [("adjusted", "R-Loss beyond chance"), ("paper", "R-Loss")] {
+    for (baseline, what) in [("adjusted", "R-Loss less what is allowed"), ("paper", "R-Loss")] {
         let fit = ["fit", "a.csv", "--group-by", "g", "--rank", "1", "--no-compare"];
         let ran = place.ok(&[&fit[..], &["--baseline", baseline]].concat());
         assert!(!ran.out.contains("<- worst"), "{}", ran.out);

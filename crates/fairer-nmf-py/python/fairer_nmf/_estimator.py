@@ -81,7 +81,7 @@ class FairerNMF(Fitted):
         dictionary has not seen ("held-out"), 0 ("zero"), or values per group in the order of
         `groups_`, by label, or as :func:`estimate_baseline` returns. "adjusted" is "best" with a fit
         that allows every group what chance explains (what random groups of its size pay, or, where
-        it pays like them, what it pays under plain NMF), so that chance cannot steer it:
+        it pays like them, what it pays under plain NMF), so that chance hardly steers it:
         docs/calibration.md. Plain NMF needs none and takes zero.
     baseline_runs : int, default=5
         Runs per group behind the baseline.

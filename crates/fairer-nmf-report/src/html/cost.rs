@@ -117,8 +117,8 @@ pub fn allowed(criterion: Criterion) -> &'static str {
     match criterion {
         Criterion::Loss => "",
         Criterion::AdjustedLoss => {
-            " The adjusted loss is what a group pays beyond what the fit allows it: what random groups of its size pay, \
-             or, where it pays like them, what it pays under standard NMF, so that chance does not steer the fit."
+            " The adjusted loss is what a group pays beyond what the fit allows it: between what random groups of its size \
+             pay and what it pays itself under standard NMF, the nearer to this the more it is like them, so that chance hardly steers the fit."
         }
     }
 }

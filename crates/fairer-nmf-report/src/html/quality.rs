@@ -87,7 +87,7 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
     };
     let start = format!(
         "No model of rank {rank} can have a worst {what} below {}",
-        strong(&percent.show(bound))
+        strong(&percent.show_below(bound))
     );
     // A bound above the value is rounding; the two then agree to the digits shown.
     Some(if percent.same(reached, bound) || reached < bound {

@@ -25,6 +25,8 @@ mod draws;
 
 use super::steps::Steps;
 use super::{AuditPart, evaluate, student};
+use crate::data::Group;
+use crate::random::Purpose;
 use crate::{Baseline, Element, Error, GroupedData, Observer, Result};
 use draws::{Draws, Own};
 use ndarray::ArrayView2;
@@ -256,15 +258,21 @@ pub(crate) fn chance_within<T: Element>(
         let nothing = |&relative_error: &f64| Chance { mean: 0.0, relative_error, alike: 0.0 };
         return Ok(relative_errors.map(nothing).collect());
     }
-    let own = all.losses_up_to(0, most)?;
+    // A group of more rows than are drawn has a scatter next to nothing, and is told from nobody.
+    let known = losses.len() >= AT_LEAST;
+    let own = |(l, group): (usize, &Group)| match known && group.rows.len() <= most {
+        true => all.loss(&group.rows, Purpose::Chance(0, 1 + l as u64)).map(Some),
+        false => Ok(None),
+    };
+    let own: Vec<Option<f64>> =
+        data.groups().par_iter().enumerate().map(own).collect::<Result<_>>()?;
     let moments = Alike::of(data).each(|of_size| moments(&losses, of_size));
     let within = within(own.len(), losses.len());
     let one = |(l, &relative_error): (usize, &f64)| {
         let (mean, sd) = moments[l];
-        // Without scatter, or with too few draws to know it, there is nothing to be like.
-        let known = sd > 0.0 && losses.len() >= AT_LEAST;
-        let z = if known { (own[l] - mean).abs() / sd } else { f64::INFINITY };
-        let alike = (within + 1.0 - z).clamp(0.0, 1.0);
+        // Without scatter there is nothing to be like.
+        let z = own[l].filter(|_| sd > 0.0).map(|own| (own - mean).abs() / sd);
+        let alike = z.map_or(0.0, |z| (within + 1.0 - z).clamp(0.0, 1.0));
         Chance { mean: mean.max(0.0), relative_error, alike }
     };
     Ok(relative_errors.enumerate().map(one).collect())

@@ -202,7 +202,7 @@ impl AuditReport {
     /// What bound and curve refer to: `adjusted loss` where chance is allowed for, else `loss`.
     #[must_use]
     pub fn criterion_name(&self) -> &'static str {
-        let adjusted = self.options.allowances.iter().any(|a| a.loss > 0.0);
+        let adjusted = self.options.allowances.iter().any(|a| a.loss != 0.0);
         if adjusted { "adjusted loss" } else { "loss" }
     }
 

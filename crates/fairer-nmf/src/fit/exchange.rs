@@ -29,7 +29,7 @@ pub(super) struct Standing<'a> {
     pub weights: &'a [f64],
 }
 
-/// Weight from which on a group counts as one of those that are worst off.
+/// Weight from which on a group counts as one of those that are worst off; of many groups half of an even share.
 const WORST: f64 = 0.05;
 
 /// The first `count` exchanges, of those least missed for those most wanted, by the sum of their places in both
@@ -83,7 +83,8 @@ struct Wish {
 
 /// Wishes of the groups that are worst off: the dearest of each, largest weight first, then the second dearest.
 fn most_wanted(run: Standing<'_>, groups: usize, count: usize) -> Vec<Wish> {
-    let mut worst: Vec<usize> = (0..groups).filter(|&l| run.weights[l] >= WORST).collect();
+    let least = WORST.min(0.5 / groups as f64);
+    let mut worst: Vec<usize> = (0..groups).filter(|&l| run.weights[l] >= least).collect();
     worst.sort_by(|a, b| run.weights[*b].total_cmp(&run.weights[*a]));
     let mut of_group: Vec<_> = worst.iter().map(|&l| wishes(run, l).into_iter()).collect();
     let mut found = Vec::new();
@@ -186,6 +187,10 @@ mod tests {
             assert_eq!((0..4).filter(differ).count(), 1);
             assert!(other.values.iter().all(|v| *v >= 0.0));
         }
+        // Of many groups that are alike, all have wishes.
+        let many = vec![all[0].clone(); 25];
+        let even = Standing { statistics: &many, weights: &[0.04; 25], ..run };
+        assert_eq!(most_wanted(even, 25, 5).len(), 25);
         // Groups without weight have no wishes.
         let none = Standing { weights: &[0.0], ..run };
         assert!(exchanges(none, &criteria, 5).is_empty());

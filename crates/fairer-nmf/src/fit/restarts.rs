@@ -110,9 +110,10 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         true => !lexicographically_below(&run.measured.losses, &kept.measured.losses),
         false => value(run) >= value(kept) - tie(value(kept)),
     };
-    let mut taken = 0;
+    let (mut taken, mut stopped) = (0, false);
     each(rows, p, task, restarts, &one, |restart, run| {
         taken += run.history.len();
+        stopped |= run.status == Status::Stopped;
         match &best {
             Some((_, kept)) if above(&run, kept) => {}
             _ => best = Some((restart, run)),
@@ -135,15 +136,18 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
                 let part = Part::Exchange { round, number };
                 iterate(rows, begin, &Task { part, ..of_best })
             };
-            if dictionaries.is_empty() || task.context.is_over() {
+            if dictionaries.is_empty() || stopped || task.context.is_over() {
                 break;
             }
             each(rows, p, task, dictionaries.len(), &one, |_, run| {
+                stopped |= run.status == Status::Stopped;
                 if run.status == Status::Converged && !above(&run, &best) {
                     best = run;
                 }
             })?;
-            if begun - value(&best) <= WORTH * begun.abs() {
+            // Losses near zero are compared with what a run stands still by.
+            let least = (WORTH * begun.abs()).max(0.1 * task.stopping.tolerance);
+            if begun - value(&best) <= least {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! FILE holds what is known of the whole fit: the errors of finished baseline runs and the bound. Beside
 //! it every run has a file of its own (`FILE.restart-0`, …): where its loop stands, or what it left when
-//! it was over. Each appears whole or not at all, by a rename, and runs do not depend on each other, so
+//! it was over. Each appears whole or not at all, by a rename, and runs depend on others only where these are over, so
 //! that any mixture of younger and older files is a state to go on from. What was not saved is done
 //! again, from the same numbers. Who has W at hand keeps it as it is: in memory a fit that goes on ends with
 //! the same bits. Rows that are elsewhere make theirs anew, from the dictionary that it belongs to.

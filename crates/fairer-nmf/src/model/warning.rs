@@ -157,7 +157,7 @@ impl Warning {
         let inside = || groups.iter().zip(alike).filter(|(g, _)| !g.outside);
         let such = inside().filter(|(_, alike)| **alike >= 1.0);
         let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
-        let all = such.len() == inside().count();
+        let all = such.len() == groups.len();
         (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all })
     }
 
@@ -227,11 +227,11 @@ impl std::fmt::Display for Warning {
             ),
             Self::GroupsLikeChance { all: true, .. } => write!(
                 f,
-                "No group pays more under standard NMF than chance can explain for its size: there is nothing to even out, and this fit is standard NMF's"
+                "No group can be told from random groups of its size by what it pays under standard NMF, so this fit leaves standard NMF as it is"
             ),
             Self::GroupsLikeChance { groups, all: false } => write!(
                 f,
-                "{} {} under standard NMF what chance can explain for {}: the fit allows for that, helps none of them, and takes from them no more than from others",
+                "{} {} under standard NMF what chance can explain for {}: the fit allows for that and helps none of them; they may come to pay as much more as any other",
                 listed(groups),
                 if groups.len() == 1 { "pays" } else { "pay" },
                 if groups.len() == 1 { "a group of that size" } else { "groups of that size" },

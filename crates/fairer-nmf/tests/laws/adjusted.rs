@@ -166,7 +166,7 @@ fn the_loss_stays_the_papers_and_what_was_minimised_is_said() {
     for g in &model.groups {
         let a = g.allowance.unwrap();
         assert!((g.loss - (g.relative_error - g.baseline.error / g.norm)).abs() < 1e-12);
-        assert!(a >= 0.0);
+        assert!(a * g.norm + g.baseline.error >= 0.0);
         largest = largest.max(g.loss - a);
     }
     assert!(model.groups[0].allowance > model.groups[2].allowance, "the smaller, the more");
