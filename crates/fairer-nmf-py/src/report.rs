@@ -51,6 +51,10 @@ pub struct ReportSettings {
     /// The kind of the baselines, as they are estimated anew; empty where they were given.
     baseline: String,
     allow_small_groups: bool,
+    /// What the fit of the dictionary allowed every group, where it is ours and these are its groups; else empty.
+    allowances: Vec<f64>,
+    /// What the fit said of them.
+    notes: Vec<String>,
     chance_draws: usize,
     /// Seconds at the most for them.
     chance_time: f64,
@@ -188,7 +192,8 @@ fn find<T: Element>(
         }
         false => Peers::default(),
     };
-    let allowed = fairer_nmf::fit::allowances(&data, &parameters, None, observer)?;
+    let mut allowed = fairer_nmf::fit::allowances(&data, &parameters, None, observer)?;
+    allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
     let subject = Subject { components: h.view(), representation: w, method, allowances: &allowed };
     let mut found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     if were_found {
@@ -210,6 +215,7 @@ fn find<T: Element>(
         normalize: if s.normalize { "features" } else { "none" },
         seed: s.seed,
         min_group_size: s.min_group_size,
+        notes: s.notes.clone(),
         ..About::default()
     };
     let mut report = library::report(about, &data, &found, &baselines, None, bound);

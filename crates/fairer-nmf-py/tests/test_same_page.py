@@ -65,6 +65,23 @@ def test_program_and_python_write_the_same_page(either, tmp_path):
     assert plain(report.html()) == plain(page.read_text())
 
 
+def test_the_page_of_a_fit_is_of_what_the_fit_made_small(either, tmp_path):
+    frame, groups, path = either
+    found = tmp_path / "fit.json"
+    run("fit", path, "--group-by", "group", "--rank", 3, "--json", found, "--report",
+        tmp_path / "page.html", "--draws", 50, "--permutations", 50, "--folds", 2, "--quiet")  # fmt: skip
+    theirs = json.loads(found.read_text())["report"]
+    model = FairerNMF(3, random_state=0, normalize="features").fit(frame, sensitive_features=groups)
+    report = audit(frame, model, sensitive_features=groups).report(draws=50, permutations=50, folds=2)
+    ours = report.to_dict()
+    assert ours["quality"]["criterion"] == theirs["quality"]["criterion"] == model.criterion_
+    for one, other in zip(ours["who_pays"]["groups"], theirs["who_pays"]["groups"], strict=True):
+        assert one["name"] == other["name"]
+        assert one["allowance"] == pytest.approx(other["allowance"], abs=1e-9)
+    assert set(model.notes_) <= set(ours["notes"])
+    assert ours["verdict"] == theirs["verdict"]
+
+
 def plain(page):
     """Give a page without what may differ: who made it, when, and how long it took."""
     page = re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.DOTALL)

@@ -176,6 +176,8 @@ def audit(
         "method": _dictionary.evens_out(model, names),
         "baseline": baseline if isinstance(baseline, str) else "",
         "allow_small_groups": bool(allow_small_groups),
+        "allowances": _dictionary.allowances(model, names),
+        "notes": list(model.notes_) if _dictionary.allowances(model, names) else [],
         "chance_draws": 40,
         "chance_time": 60.0,
         "seed": _data.seed(random_state),

@@ -69,6 +69,8 @@ class ReportSettings(TypedDict):
     method: str
     baseline: str
     allow_small_groups: bool
+    allowances: list[float]
+    notes: list[str]
     chance_draws: int
     chance_time: float
     seed: int

@@ -63,6 +63,14 @@ def evens_out(H: Any, names: list[str]) -> str:
     return str(H.method) if evens else ""
 
 
+def allowances(H: Any, names: list[str]) -> list[float]:
+    """Give what the fit of a model of ours allowed these groups, where they are its groups and it did; else nothing."""
+    if not evens_out(H, names) or sorted(names) != sorted(H._model.groups):
+        return []
+    allowed = dict(zip(H._model.groups, H._model.allowances.tolist(), strict=True))
+    return [allowed[name] for name in names] if any(allowed.values()) else []
+
+
 def found_by(H: Any, names: list[str]) -> str:
     """Give how a fitted model of ours has found these groups, so that no test holds for them; else nothing."""
     return str(H.discover) if knows(H, names) and hasattr(H, "discovered_labels_") else ""
