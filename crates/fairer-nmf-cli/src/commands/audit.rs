@@ -14,7 +14,7 @@ use fairer_nmf::{
     silent,
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
-use fairer_nmf_report::{SCHEMA, library};
+use fairer_nmf_report::{Group, SCHEMA, library};
 use ndarray::Array2;
 
 use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize, UnseenArgs};
@@ -26,7 +26,8 @@ use crate::results::{
 };
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{
-    ForModel, Maker, load_for_components, load_for_model, load_model, unfinished, warnings,
+    ForModel, Maker, left_alone, load_for_components, load_for_model, load_model, unfinished,
+    warnings,
 };
 
 /// Measure what an existing dictionary costs each group
@@ -223,6 +224,7 @@ fn measure<T: Element>(
     outcome.min_group_size = args.common.audit.min_group_size;
     let shown = !args.common.run.quiet && !files.to_stdout();
     show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
+    outcome.notes.extend(outcome.left_alone.clone());
     // Behind --json, --report and --charts alike.
     if trade_off {
         let about = About {
@@ -231,7 +233,7 @@ fn measure<T: Element>(
             normalize: outcome.data.normalize.name(),
             seed,
             min_group_size: args.common.audit.min_group_size,
-            notes: loaded.dataset.notes.clone(),
+            notes: loaded.dataset.notes.iter().cloned().chain(outcome.left_alone.clone()).collect(),
             warnings: (outcome.explains_little().into_iter())
                 .chain(cautions)
                 .chain(unfinished(&found))
@@ -283,11 +285,14 @@ fn outcome<T: Element>(
     let audit = &found.subject;
     let is_standard = audited.method().is_some_and(|method| method.is_standard());
     let itself = is_standard && !args.common.no_compare;
+    // What the fit of a model of ours allowed these groups, and said of it.
+    let of_fit = audited.model.as_ref().filter(|model| is_of(model, data));
     let group = |(l, group): (usize, &GroupAudit)| {
+        let allowance = of_fit.and_then(|model| model.groups[l].allowance);
         let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
         let own = library::result(&found.subject, &found.subject, l);
         GroupOutcome {
-            group: library::group(group, &baselines[l]),
+            group: Group { allowance, ..library::group(group, &baselines[l]) },
             own,
             standard: of(Role::Standard).or(itself.then_some(own)),
             fairer: of(Role::Fairer),
@@ -327,7 +332,7 @@ fn outcome<T: Element>(
             left_out: loaded.dataset.left_out.clone(),
         },
         warnings: Vec::new(),
-        left_alone: None,
+        left_alone: of_fit.and_then(left_alone),
         notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         rank_choice: None,
         certificate: bound.value.map(|_| audit.certificate(&bound)),

@@ -56,10 +56,9 @@ pub(crate) fn fit_and_compare<T: Element>(
     }
     let (notes, others): (Vec<&Warning>, Vec<&Warning>) =
         main.model.warnings.iter().partition(|w| w.is_note());
-    let (alone, notes): (Vec<&Warning>, Vec<&Warning>) =
-        notes.into_iter().partition(|w| matches!(w, Warning::GroupsLikeChance { .. }));
-    let notes = notes.into_iter().map(ToString::to_string).collect();
-    let left_alone = alone.first().map(ToString::to_string);
+    let left_alone = left_alone(&main.model);
+    let notes = notes.into_iter().map(ToString::to_string);
+    let notes = notes.filter(|note| Some(note) != left_alone.as_ref()).collect();
     let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
     if limit.is_some_and(|limit| main.baseline_time >= limit) {
@@ -85,6 +84,12 @@ pub(crate) fn fit_and_compare<T: Element>(
     });
     warnings.extend(rose.as_ref().and_then(in_words));
     Ok(Compared { fit: main, peers, warnings, notes, left_alone })
+}
+
+/// What a fit says of groups that it does not help, since chance explains what they pay.
+pub(crate) fn left_alone(model: &Model) -> Option<String> {
+    let such = |w: &&Warning| matches!(w, Warning::GroupsLikeChance { .. });
+    model.warnings.iter().find(such).map(ToString::to_string)
 }
 
 /// The library's warnings with the names of our options.

@@ -11,7 +11,7 @@ mod remarks;
 mod trials;
 
 pub(crate) use data::{ForModel, load, load_for_components, load_for_model, load_model, merged};
-pub(crate) use fitting::{Compared, fit_and_compare};
+pub(crate) use fitting::{Compared, fit_and_compare, left_alone};
 pub(crate) use maker::Maker;
 pub(crate) use on_disk::{Wanted, fit_shards, open};
 pub(crate) use ranks::{choose_rank, measure_ranks};

@@ -450,3 +450,19 @@ fn inspect_shows_everything_that_would_be_refused() {
     assert_eq!(json["groups"][0], serde_json::json!({"name": "male", "rows": 201}));
     assert_eq!(json["problems"], serde_json::json!([]));
 }
+
+#[test]
+fn an_audit_of_a_model_shows_what_its_fit_allowed() {
+    let place = Place::new();
+    let fit = ["--rank", "5", "--json", "fit.json", "--model", "m.safetensors", "--no-compare"];
+    place.heart("fit", &fit);
+    let ran = place.heart("audit", &["--model", "m.safetensors", "--json", "audit.json"]);
+    assert!(ran.out.contains("allowed: the loss that chance explains"), "{}", ran.out);
+    assert!(ran.out.contains("<- worst adjusted loss"), "{}", ran.out);
+    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
+    assert_eq!(audit["criterion"], "adjusted loss");
+    for l in 0..2 {
+        let of = |json: &serde_json::Value| number(&json["groups"][l]["allowance"]);
+        assert_eq!(of(&fit), of(&audit));
+    }
+}
