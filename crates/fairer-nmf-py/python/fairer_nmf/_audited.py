@@ -196,7 +196,7 @@ class Audit(GroupTable, Pages):
         return (
             f"{said}\n"
             f"<Audit of {len(self.by_group)} groups: worst loss {shown(self.worst)} "
-            f"({self.worst_group}), difference {shown(self._spread)}>"
+            f"({self.worst_group}), {shown(self._spread)} above the smallest>"
         )
 
     def _repr_html_(self) -> str:
@@ -211,7 +211,7 @@ class Audit(GroupTable, Pages):
         table: str = groups.to_html(float_format=shown, na_rep="–")
         return (
             f"{said}<p>Worst loss {shown(self.worst)} ({worst}), "
-            f"difference {shown(self._spread)}</p>{table}"
+            f"{shown(self._spread)} above the smallest</p>{table}"
         )
 
 

@@ -15,8 +15,10 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     let mut body = String::new();
     if let Some(text) = winners_and_losers(report, percent) {
         let _ = write!(body, "<p class=\"lead\">{text}</p>");
+        // Nothing that moves makes a chart of rounding.
+        let moves = cost.changes.iter().any(|c| moved(c, percent));
         let draw = |width| pictures::changes(report, percent, width).map(|c| c.draw(Theme::Page));
-        if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
+        if let (true, Some(wide), Some(narrow)) = (moves, draw(WIDE), draw(NARROW)) {
             let caption = "Change of each group’s error. Its loss changes by the same amount, for the baseline stays.";
             body.push_str(&figure(&wide, &narrow, caption));
         }
@@ -47,11 +49,8 @@ pub fn trade_off(report: &Report, percent: Percent) -> Option<Section> {
 /// Who gains and who pays on the way from the first model to the last.
 pub fn winners_and_losers(report: &Report, percent: Percent) -> Option<String> {
     let cost = report.cost.as_ref().filter(|c| !c.changes.is_empty())?;
-    let moved = |c: &&Change| !percent.same(c.change, 0.0) && c.change.is_finite();
-    let mut worse: Vec<&Change> =
-        cost.changes.iter().filter(moved).filter(|c| c.change > 0.0).collect();
-    let mut better: Vec<&Change> =
-        cost.changes.iter().filter(moved).filter(|c| c.change < 0.0).collect();
+    let (mut worse, mut better): (Vec<&Change>, Vec<&Change>) =
+        cost.changes.iter().filter(|c| moved(c, percent)).partition(|c| c.change > 0.0);
     worse.sort_by(|a, b| b.change.total_cmp(&a.change));
     better.sort_by(|a, b| a.change.total_cmp(&b.change));
     let (from, to) = match (report.models.first(), report.models.last()) {
@@ -63,6 +62,9 @@ pub fn winners_and_losers(report: &Report, percent: Percent) -> Option<String> {
         true => format!("the {} shown", counted(cost.changes.len(), "group")),
         false => counted(cost.changes.len(), "group"),
     };
+    if worse.is_empty() && better.is_empty() {
+        return Some(unmoved(cost, hidden, &from, &to));
+    }
     let mut text = format!("Going from {from} to {to} makes ");
     text.push_str(&match worse.len() {
         0 => format!("none of {groups} worse off"),
@@ -97,6 +99,25 @@ pub fn winners_and_losers(report: &Report, percent: Percent) -> Option<String> {
         );
     }
     Some(text)
+}
+
+/// Whether a group's error changes by what the digits show.
+fn moved(change: &Change, percent: Percent) -> bool {
+    change.change.is_finite() && !percent.same(change.change, 0.0)
+}
+
+/// Where no group is better or worse off, samples that rounding moved say nothing.
+fn unmoved(cost: &Cost, hidden: bool, from: &str, to: &str) -> String {
+    let groups = if hidden { "no group shown" } else { "no group" };
+    let why = match cost.criterion {
+        Criterion::Loss => "",
+        Criterion::AdjustedLoss => {
+            " A fit does not trade one group against another where random groups of their sizes look the same."
+        }
+    };
+    format!(
+        "Going from {from} to {to} makes {groups} better or worse off, to the digits shown.{why}"
+    )
 }
 
 fn with_amounts(changes: &[&Change], percent: Percent) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, chart, figures, words};
-use crate::content::{RankPoint, Ranks, Report};
+use crate::content::{Criterion, RankPoint, Ranks, Report};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, counted};
 use crate::pictures::{self, Measure};
@@ -34,10 +34,22 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
             counted(n, "trial")
         ),
     };
-    let _ = write!(body, "<p>The panels of one kind share their scale.{trials}</p>");
+    let _ =
+        write!(body, "<p>The panels of one kind share their scale.{trials}{}</p>", plainly(report));
     body.push_str(&picker(ranks));
     body.push_str(&table(ranks, &methods, percent).folded("Error and loss by rank as a table"));
     Some(Section { id: "ranks", title: "Which rank?", body })
+}
+
+/// Trials over ranks minimise the loss itself; where the page's fit does not, it says so.
+fn plainly(report: &Report) -> &'static str {
+    match report.cost.as_ref().map(|cost| cost.criterion) {
+        Some(Criterion::AdjustedLoss) => {
+            " The fits behind them make the largest loss itself small, so that ranks compare; the fit above allows every group \
+             what chance explains, and its losses differ from theirs."
+        }
+        _ => "",
+    }
 }
 
 fn lead(report: &Report, ranks: &Ranks, methods: &[&str], percent: Percent) -> String {

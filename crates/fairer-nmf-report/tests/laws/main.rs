@@ -187,6 +187,21 @@ fn those_worse_off_are_named() {
     assert!(page.contains("1 of 2\u{a0}groups worse off (<strong><bdi>men</bdi></strong> +"));
 }
 
+/// A fit that leaves every group what it has: samples that rounding moves are not "worse off".
+#[test]
+fn where_no_group_moves_nobody_is_called_worse_off() {
+    let mut report = samples::demo();
+    let cost = report.cost.as_mut().expect("a cost");
+    cost.criterion = Criterion::AdjustedLoss;
+    cost.share_worse = Some(0.49);
+    cost.changes.iter_mut().for_each(|c| c.change = 1e-9);
+    let page = render_html(&report);
+    assert!(page.contains("makes no group better or worse off, to the digits shown"));
+    assert!(!page.contains("have a higher error than before"));
+    assert!(!page.contains("Change of each group’s error."));
+    assert!(page.contains("The fits behind them make the largest loss itself small"));
+}
+
 #[test]
 fn fairness_is_never_claimed() {
     for report in [samples::demo(), samples::sixty()] {
