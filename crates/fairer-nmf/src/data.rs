@@ -4,7 +4,9 @@
 
 mod csr;
 mod gaps;
+mod matrix;
 mod overlap;
+mod scale;
 mod sums;
 mod units;
 mod weights;
@@ -12,67 +14,19 @@ mod weights;
 pub use csr::{Csr, Indices};
 use gaps::Gaps;
 pub use gaps::split_unobserved;
+pub use matrix::Matrix;
 pub(crate) use overlap::Part;
+pub(crate) use scale::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};
 pub(crate) use units::{own_unit, power_of_two, usual_unit};
 
 use crate::limit::Limit;
 use crate::number::Number;
 use crate::{Error, Result};
-use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::Arc;
 pub(crate) use sums::check_entries;
 use sums::{column_square_sums, group_squared_norms};
-
-/// A borrowed m×n matrix.
-#[derive(Clone, Debug)]
-pub enum Matrix<'a, T> {
-    /// Dense, with any strides: row-major, column-major or a slice of either.
-    Dense(ArrayView2<'a, T>),
-    /// Compressed sparse rows.
-    Sparse(Csr<'a, T>),
-}
-
-impl<'a, T> From<ArrayView2<'a, T>> for Matrix<'a, T> {
-    fn from(view: ArrayView2<'a, T>) -> Self {
-        Self::Dense(view)
-    }
-}
-
-impl<'a, T> From<Csr<'a, T>> for Matrix<'a, T> {
-    fn from(csr: Csr<'a, T>) -> Self {
-        Self::Sparse(csr)
-    }
-}
-
-impl<T: Number> Matrix<'_, T> {
-    /// Number of rows m.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        match self {
-            Self::Dense(x) => x.nrows(),
-            Self::Sparse(x) => x.rows(),
-        }
-    }
-
-    /// Number of columns n.
-    #[must_use]
-    pub fn columns(&self) -> usize {
-        match self {
-            Self::Dense(x) => x.ncols(),
-            Self::Sparse(x) => x.columns,
-        }
-    }
-
-    /// Calls `visit(column, value)` for every stored entry of a row.
-    pub(crate) fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, T)) {
-        match self {
-            Self::Dense(x) => x.row(row).iter().enumerate().for_each(|(j, &v)| visit(j, v)),
-            Self::Sparse(x) => x.for_each_in_row(row, visit),
-        }
-    }
-}
 
 /// One group: its name and its rows, in the order of the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -350,6 +304,11 @@ impl<'a, T: Number> GroupedData<'a, T> {
         column_square_sums(self)
     }
 
+    /// The same rows for work that ends then, also inside a pass.
+    pub(crate) fn until(&self, limit: Limit) -> Self {
+        Self { limit, ..self.clone() }
+    }
+
     /// Group ℓ alone, with the same scaling.
     pub(crate) fn only(&self, group: usize) -> Self {
         Self {
@@ -412,30 +371,6 @@ impl<'a, T: Number> GroupedData<'a, T> {
         }
         zero
     }
-}
-
-/// Sums of squares below this have lost digits on their way to zero.
-pub(crate) const SMALLEST_SQUARED_NORM: f64 = 1e-290;
-
-/// The factor of every feature that gives it unit norm, from Σ x² of every column.
-pub(crate) fn feature_scale(sums: &[f64]) -> Vec<f64> {
-    let factor = |&s: &f64| if s >= SMALLEST_SQUARED_NORM { 1.0 / s.sqrt() } else { 1.0 };
-    sums.iter().map(factor).collect()
-}
-
-/// Whether factors are positive and finite, one for each of the features.
-pub(crate) fn check_scale(scale: &[f64], features: usize) -> Result<()> {
-    if scale.len() != features {
-        return Err(Error::FeatureCount { found: features, expected: scale.len() });
-    }
-    if let Some(bad) = scale.iter().find(|s| !(s.is_finite() && **s > 0.0)) {
-        return Err(Error::Parameter {
-            name: "feature scale",
-            value: bad.to_string(),
-            expected: "scale factors must be positive and finite",
-        });
-    }
-    Ok(())
 }
 
 pub(crate) fn by_number_or_name(a: &str, b: &str) -> Ordering {

@@ -9,56 +9,17 @@
 //! Rows of zeros have error 0 and no strongest topic; they join the largest group. What is found is found in the same rows that are
 //! fitted: tests against chance do not hold for such groups.
 
-use crate::audit::evaluate;
 use crate::baseline::Baseline;
 use crate::data::GroupedData;
+use crate::evaluate::evaluate;
+pub use crate::model::{Discover, FoundGroups};
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
 use crate::random::{Purpose, Stream};
 use crate::rows::Element;
 use crate::{Error, Result, fit};
 use ndarray::{Array2, ArrayView2};
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
-
-/// How groups are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Discover {
-    /// By the topics of standard NMF.
-    Topics,
-    /// By the rows' errors, iterated.
-    Errors,
-    /// By errors under dictionaries that have not seen the rows.
-    HeldOutErrors,
-}
-
-/// How the groups of a model were found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FoundGroups {
-    /// How.
-    pub how: Discover,
-    /// How many were asked for; there may be fewer, never more.
-    pub groups: usize,
-    /// Rounds until they stayed; 1 where nothing is iterated.
-    pub rounds: usize,
-    /// The number of every row's group, from 0; files of models are without.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<usize>,
-}
-
-impl FoundGroups {
-    /// Why nothing is tested for such groups.
-    pub const UNTESTED: &'static str = "Whether some group pays more than the others was not tested: the groups were found in the same rows, so that no test against chance holds for them.";
-
-    /// Their names, in the order of the numbers: of those by errors the last has the largest.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let count = self.labels.iter().max().map_or(0, |most| most + 1);
-        (1..=count).map(|number| format!("found {number}")).collect()
-    }
-}
 
 const FOLDS: usize = 5;
 /// Rounds of groups by errors at the most.

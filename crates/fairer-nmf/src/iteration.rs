@@ -6,7 +6,9 @@
 mod checkpoint;
 mod dictionary_step;
 mod iterate;
+mod made;
 mod measure;
+mod momentum;
 mod nndsvd;
 mod run;
 mod scheme;
@@ -15,12 +17,14 @@ pub(crate) mod start;
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::Keeper;
 pub(crate) use iterate::iterate;
+pub(crate) use made::{Part, Run};
 pub(crate) use measure::{criteria, measure};
-pub(crate) use run::{Begin, Context, First, Part, Run, Task};
+pub(crate) use run::{Begin, Context, First, Task};
 pub(crate) use scheme::{DictionaryRule, Objective, Scheme};
-pub use start::{Init, Start};
+pub use start::Start;
 
 use crate::Result;
+use crate::init::Init;
 use crate::rows::Rows;
 
 /// One run from an initialisation: what baselines are made of.

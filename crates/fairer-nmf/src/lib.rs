@@ -30,7 +30,9 @@ pub mod data;
 mod dictionary;
 pub mod discover;
 mod error;
+mod evaluate;
 pub mod fit;
+mod init;
 mod iteration;
 mod kernel;
 mod limit;
@@ -42,18 +44,22 @@ mod penalties;
 mod progress;
 mod random;
 pub mod rows;
+mod search;
 mod statistics;
+mod steps;
 pub mod stopping;
+mod student;
 pub mod synthetic;
 mod update;
 pub mod weights;
+mod yardsticks;
 
 pub use audit::{audit, rank};
 pub use baseline::Baseline;
 pub use data::{Csr, GroupedData, Indices, Matrix};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit};
-pub use iteration::Init;
+pub use init::Init;
 pub use model::{Choice, GroupFit, Model, Warning};
 pub use names::UnknownName;
 pub use parameters::{Method, Parameters};
@@ -68,8 +74,8 @@ pub use weights::WeightRule;
 /// interface.
 #[doc(hidden)]
 pub mod measure {
-    pub use crate::audit::student::{quantile, upper_tail};
     pub use crate::kernel::eigen::leading_projection;
     pub use crate::kernel::panel::{Packed, room, times};
+    pub use crate::student::{quantile, upper_tail};
     pub use crate::update::nnls::{NnlsReport, Scratch, solve};
 }

@@ -5,8 +5,6 @@
 //! the time is over, W and H stay as they are there, so that statistics and errors are still those of what is delivered; what was
 //! not solved is claimed nowhere. Without a limit nothing differs.
 
-use crate::data::GroupedData;
-use crate::number::Number;
 use std::time::{Duration, Instant};
 
 /// The end of long work, or none.
@@ -40,14 +38,5 @@ impl Limit {
     /// Whether the time is up.
     pub fn is_over(self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
-    }
-}
-
-impl<T: Number> GroupedData<'_, T> {
-    /// The same rows for work that ends then, also inside a pass.
-    pub(crate) fn until(&self, limit: Limit) -> Self {
-        let mut data = self.clone();
-        data.limit = limit;
-        data
     }
 }

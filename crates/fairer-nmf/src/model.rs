@@ -2,9 +2,11 @@
 
 mod choices;
 mod file;
+mod found;
 mod warning;
 
 pub use choices::Choice;
+pub use found::{Discover, FoundGroups, ShareReport};
 pub use warning::Warning;
 
 use crate::baseline::GroupBaseline;
@@ -12,8 +14,6 @@ use crate::bound::BoundReport;
 use crate::criterion::Allowance;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
-use crate::discover::FoundGroups;
-use crate::fit::ShareReport;
 use crate::parameters::{Method, Parameters};
 use crate::rows::{Cost, Element, RowStart, RowStep, Units};
 use crate::stopping::Status;

@@ -3,7 +3,7 @@
 use crate::baseline::{Baseline, Estimate, Summary};
 use crate::discover::Discover;
 use crate::fit::{StartWeights, Ties};
-use crate::iteration::Init;
+use crate::init::Init;
 use crate::parameters::Method;
 use crate::update::Update;
 use std::fmt;

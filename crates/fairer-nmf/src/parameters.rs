@@ -1,7 +1,7 @@
 //! What a fit is asked for.
 
 use crate::baseline::{Baseline, Estimate};
-use crate::iteration::{Init, Scheme};
+use crate::init::Init;
 use crate::penalties::Penalties;
 use crate::stopping::Stopping;
 use crate::update::Update;
@@ -149,21 +149,6 @@ impl Method {
             Self::Weighted { .. } => "weighted",
             Self::Standard { .. } | Self::Penalised { .. } => "standard",
             Self::WorstShare { .. } => "worst-share",
-        }
-    }
-
-    /// The pieces, for data of a squared norm.
-    pub(crate) fn scheme(self, squared_norm: f64) -> Scheme {
-        match self {
-            Self::Am { gap, fairness: 1.0, .. } => Scheme::min_max(gap),
-            Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),
-            Self::Am { fairness, .. } => Scheme::between(fairness, squared_norm),
-            Self::Weighted { weights, update } => Scheme::weighted(update, weights),
-            Self::Standard { update } | Self::Penalised { update, .. } => {
-                Scheme::weighted(update, WeightRule::Uniform)
-            }
-            // Made of standard fits to weighted rows.
-            Self::WorstShare { .. } => Self::standard().scheme(squared_norm),
         }
     }
 }

@@ -8,7 +8,6 @@
 //! three raises the objective.
 
 use crate::dictionary::Dictionary;
-use crate::iteration::Run;
 use crate::limit::Limit;
 use crate::statistics::Statistics;
 use crate::update::Update;
@@ -131,7 +130,7 @@ pub(crate) fn step(
 }
 
 /// l1·Σ_i w_ik of every topic, for rows that are the best for H: ⟨w_k, (Gw + l2·w + l1 − c)_k⟩ = 0, summed over all rows.
-fn absolute(sum: &Statistics, h: &Dictionary, gram_h: &[f64], cost: Cost) -> Vec<f64> {
+pub(crate) fn absolute(sum: &Statistics, h: &Dictionary, gram_h: &[f64], cost: Cost) -> Vec<f64> {
     let r = h.rank;
     let of = |k: usize| {
         let fitted: f64 = (0..h.features).map(|j| sum.cross[j * r + k] * h.values[j * r + k]).sum();
@@ -169,20 +168,4 @@ pub(crate) fn balance(sum: &mut Statistics, h: &mut Dictionary, (of_w, of_h): (C
             sum.gram[l * r + k] *= s;
         }
     }
-}
-
-/// The objective of a run with exact rows, in the holder's units.
-pub(crate) fn objective(run: &Run<'_>, (w, h): (Cost, Cost)) -> f64 {
-    let Dictionary { rank: r, features, .. } = run.dictionary;
-    let groups = run.rows.groups().len();
-    let sum = match &run.statistics[groups..] {
-        [whole] => whole.clone(),
-        _ => Statistics::weighted(&run.statistics, &vec![1.0; groups], r, features),
-    };
-    let squares: f64 = (0..r).map(|k| sum.gram[k * r + k]).sum();
-    let of_w: f64 = absolute(&sum, &run.dictionary, &run.dictionary.gram(), w).iter().sum();
-    let values = &run.dictionary.values;
-    let square = values.iter().map(|v| v * v).sum::<f64>();
-    let of_h = h.l1 * values.iter().sum::<f64>() + 0.5 * h.l2 * square;
-    0.5 * run.measured.squares() + of_w + 0.5 * w.l2 * squares + of_h
 }

@@ -17,9 +17,10 @@
 //! too low by a like amount: they are shifted until their median is the estimate, and the shift
 //! is reported.
 
-use super::steps::Steps;
-use super::{AuditPart, Evaluation, Rows, check_baselines, check_components};
+use super::{AuditPart, Evaluation, Rows};
+use crate::evaluate::{check_baselines, check_components};
 use crate::random::{Purpose, Stream};
+use crate::steps::Steps;
 use crate::{
     Baseline, Element, Error, GroupedData, Parameters, Result, baseline::Estimate, fit::fit_from,
     iteration::Start,

@@ -27,8 +27,9 @@
 //! No theorem: docs/calibration.md has the simulations that chose it, coverage and false alarms
 //! included, and what failed.
 
+use super::is_small;
 use super::unseen::{FOLDS, Unseen};
-use super::{is_small, student};
+use crate::student;
 use serde::{Deserialize, Serialize};
 
 /// How well the place of b between seen and unseen rows is known, as a share of the way.

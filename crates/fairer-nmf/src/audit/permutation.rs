@@ -21,9 +21,10 @@
 //! for readers who look at the smallest p of many.
 
 use super::difference::holm;
-use super::steps::Steps;
-use super::{AuditPart, Evaluation, Rows, standard};
+use super::{AuditPart, Evaluation, Rows};
 use crate::random::{Purpose, Stream};
+use crate::steps::Steps;
+use crate::yardsticks::standard;
 use crate::{Element, Error, GroupedData, Result, fit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -17,11 +17,12 @@
 //! What it cannot see: a feature that no other feature tells anything of. Rows with one entry each
 //! have no structure to predict, whatever their rank.
 
-use super::steps::Steps;
+use super::AuditPart;
 use super::topics::assign;
-use super::{AuditPart, standard};
 use crate::random::{Purpose, Stream};
+use crate::steps::Steps;
 use crate::update::nnls;
+use crate::yardsticks::standard;
 use crate::{Element, Error, GroupedData, Observer, Result, fit};
 use ndarray::Array2;
 use rayon::prelude::*;

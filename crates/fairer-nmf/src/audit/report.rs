@@ -1,15 +1,17 @@
 //! The whole audit in one call: every part of this module, as plain data for a page or a file.
 
-use super::steps::Parts;
+use super::group::GroupAudit;
 use super::verdict::{self, Findings};
 use super::{
     AuditPart, Bootstrap, Differences, DrawBudget, FeatureError, HeldOut, Individuals, Permutation,
     RandomGroups, Topic, TopicMatch, TradeOff, TradeOffOptions, Verdict, bootstrap, chance,
-    compare_individuals, describe_topics, difference, evaluate, feature_errors, held_out, is_small,
+    compare_individuals, describe_topics, difference, evaluate, feature_errors, is_small,
     match_topics, permutation, trade_off, unseen,
 };
 use crate::bound::BoundReport;
 use crate::criterion::Allowance;
+use crate::steps::Parts;
+use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
 use crate::{Baseline, Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -101,37 +103,6 @@ impl Default for AuditOptions {
 /// Five points of a hundred.
 fn matters() -> f64 {
     0.05
-}
-
-/// What the dictionary costs one group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GroupAudit {
-    /// The group's label.
-    pub name: String,
-    /// The family that it is of, where groups come in families.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub family: Option<String>,
-    /// Its number of rows, those of weight zero left out.
-    pub rows: usize,
-    /// Kish's effective number of rows, where they have weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effective_rows: Option<f64>,
-    /// The share of its cells that are observed, where some are not; errors and norm are then over those.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observed: Option<f64>,
-    /// N_ℓ = ‖X_ℓ‖ after scaling.
-    pub norm: f64,
-    /// E_ℓ.
-    pub baseline_error: f64,
-    /// R-Error.
-    pub relative_error: f64,
-    /// R-Loss.
-    pub loss: f64,
-    /// Whether it has fewer rows than 2 × rank: its baseline is close to zero by construction.
-    pub small: bool,
-    /// Whether it stays outside the maximum.
-    #[serde(default)]
-    pub outside: bool,
 }
 
 /// Everything an audit found; parts that were not asked for, or stopped, are absent.
@@ -318,7 +289,7 @@ pub fn audit_pair<T: Element>(
     // The groups as they are come on top of the random ones.
     let draws = some(o.chance.draws).filter(|_| several).map(|draws| draws + 1);
     let chance = parts.run(AuditPart::RandomGroups, draws, |steps| {
-        let baselines = chance::Baselines { errors: baselines, kind: o.baseline.as_ref() };
+        let baselines = Baselines { errors: baselines, kind: o.baseline.as_ref() };
         chance::random_groups(data, components, errors, baselines, (o.chance, o.seed), steps)
     })?;
     let chance_spent = matches!(chance, Some(None));
@@ -331,9 +302,9 @@ pub fn audit_pair<T: Element>(
     let permutation = parts.run(AuditPart::Permutation, shuffles, |steps| {
         permutation::fixed(data, &found, o.permutations, o.seed, steps)
     })?;
-    let folds = some(o.folds).map(|folds| held_out::count(data, folds));
+    let folds = some(o.folds).map(|folds| held_out_count(data, folds));
     let held_out = parts.run(AuditPart::HeldOut, folds, |steps| {
-        held_out::watched(data, &found, o.folds, o.baseline_runs, o.seed, steps)
+        held_out_watched(data, &found, o.folds, o.baseline_runs, o.seed, steps)
     })?;
     let starts: Vec<_> =
         reference.filter(|h| h.nrows() == rank).into_iter().chain([components]).collect();

@@ -33,7 +33,7 @@ pub fn feature_errors<T: Element>(
     evaluation: &Evaluation<T>,
     strongest: usize,
 ) -> Result<Vec<Vec<FeatureError>>> {
-    super::check_components(data, components)?;
+    crate::evaluate::check_components(data, components)?;
     let (by_group, whole) = match data.has_gaps() {
         true => of_cells(data, components, evaluation),
         false => of_statistics(data, components, evaluation)?,

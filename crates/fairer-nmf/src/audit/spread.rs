@@ -1,9 +1,10 @@
 //! What a dictionary costs the groups of rows that are not in memory: on disk, or spread over processes.
 
+use super::Interval;
 use super::bootstrap::{check, head, sorted, tail};
-use super::{Interval, check_dictionary};
 use crate::Result;
 use crate::dictionary::Dictionary;
+use crate::evaluate::check_dictionary;
 use crate::rows::{RowGroup, RowStart, RowStep, Rows, Spread};
 use ndarray::ArrayView2;
 

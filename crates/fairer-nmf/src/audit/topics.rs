@@ -15,7 +15,8 @@ mod matching;
 
 pub(super) use matching::assign;
 
-use super::{Evaluation, check_components};
+use super::Evaluation;
+use crate::evaluate::check_components;
 use crate::weights::largest;
 use crate::{Element, GroupedData, Result};
 use ndarray::{ArrayView1, ArrayView2};

@@ -17,13 +17,14 @@
 //! met. For a fixed set of pairs (p, q) the minimiser of F_α has rising p and falling q in α: the
 //! reported curve is monotone by construction, and convex.
 
-use super::steps::Steps;
-use super::{AuditPart, check_baselines, check_components};
+use super::AuditPart;
 use crate::criterion::{Allowance, Criterion};
 use crate::dictionary::Dictionary;
+use crate::evaluate::{check_baselines, check_components};
 use crate::iteration::{Begin, Context, First, Part, Scheme, Task, criteria, iterate, measure};
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
+use crate::steps::Steps;
 use crate::stopping::{Measured, Stopping};
 use crate::update::Update;
 use crate::{Element, Error, GroupedData, Progress, Result};

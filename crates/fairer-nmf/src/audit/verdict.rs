@@ -9,7 +9,7 @@
 
 use super::chance::RandomGroups;
 use super::difference::{Differences, GroupDifference};
-use super::report::GroupAudit;
+use super::group::GroupAudit;
 use crate::Baseline;
 use serde::{Deserialize, Serialize};
 

@@ -15,14 +15,15 @@
 //! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
 //! has an offset that no error reaches.
 
-use super::{Checkpoint, Fit, baselines_within, fit, fit_unadjusted};
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
-use crate::iteration::Start;
+use crate::iteration::{Checkpoint, Start};
 use crate::model::{Model, Warning};
 use crate::progress::Progress;
+use crate::search::{Fit, fit_plain};
 use crate::stopping::Stopping;
-use crate::{Element, GroupedData, Method, Observer, Parameters, Result, audit};
+use crate::yardsticks::{baselines_within, chance_within};
+use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use std::time::Instant;
 
@@ -50,7 +51,7 @@ pub(super) fn fit_allowed<T: Element>(
             Progress::Audit { done, total, .. } => observer(&Progress::Baselines { done, total }),
             _ => observer(progress),
         };
-        let found = fit(data, &standard_beside(parameters, begin), &lead)?.model;
+        let found = fit_plain(data, &standard_beside(parameters, begin), None, None, &lead)?.model;
         let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
         let beside = (found.components.view(), &errors[..]);
         let budget = (*draws, deadline);
@@ -113,7 +114,7 @@ fn chance<T: Element>(
     allowances: &mut [Allowance],
     observer: &Observer<'_>,
 ) -> Result<Vec<f64>> {
-    let found = audit::chance_within(data, h, draws, DRAWS_SEED, deadline, observer)?;
+    let found = chance_within(data, h, draws, DRAWS_SEED, deadline, observer)?;
     let of_groups = allowances.iter_mut().zip(&found).zip(baselines.iter().zip(data.groups()));
     for ((allowance, chance), (baseline, group)) in of_groups {
         let own = chance.relative_error - baseline / group.norm();
@@ -191,7 +192,7 @@ fn against<T: Element>(
     };
     let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
     let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
-    let mut found = fit_unadjusted(data, &given, start, checkpoint, observer)?;
+    let mut found = fit_plain(data, &given, start, checkpoint, observer)?;
     found.model.parameters.baseline = parameters.baseline.clone();
     settle(&mut found.model, baselines, allowances);
     Ok(found)

@@ -1,38 +1,14 @@
 //! A fit of rows that somebody else holds: on disk, on other machines.
 
-use super::{Checkpoint, adjusted, run};
+use super::adjusted;
 use crate::baseline::Baseline;
-use crate::model::{Model, Warning};
+use crate::iteration::Checkpoint;
+use crate::model::Warning;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
-use crate::rows::{Representation, Rows};
+use crate::rows::Rows;
+use crate::search::{RowsFit, run};
 use crate::{Error, Result};
-use std::time::Duration;
-
-/// What a fit of rows leaves, whoever holds them.
-pub struct RowsFit<'r> {
-    /// The model. Whether features were scaled, and how they are called, is for the holder's owner
-    /// to say: [`Model::scale`], [`Model::feature_names`].
-    pub model: Model,
-    /// The rows, with the W of the fit.
-    pub(super) rows: Box<dyn Rows + 'r>,
-    /// What W is too large by.
-    pub(super) split: f64,
-    /// Time spent on the baselines.
-    pub baseline_time: Duration,
-    /// Time spent on the factorisation itself, its bound included.
-    pub fit_time: Duration,
-}
-
-impl RowsFit<'_> {
-    /// W (m×r), rows in the order of the data.
-    ///
-    /// # Errors
-    /// The rows cannot be reached.
-    pub fn representation(&self) -> Result<Representation> {
-        Ok(self.rows.representation()?.times(1.0 / self.split))
-    }
-}
 
 /// Fits a model to rows that somebody else holds: what [`fit`](crate::fit()) does in memory, with the same
 /// results up to the rounding of the holder's sums. Groups with no more rows than topics stay outside the

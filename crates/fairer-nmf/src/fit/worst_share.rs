@@ -14,19 +14,21 @@
 //! equal norm, and at Fairer-NMF for the worst share and the rest, so that none of these has a lower F. Not guaranteed: a global
 //! optimum.
 
-use super::{Checkpoint, Fit, Start, baselines_within, fit_unadjusted};
-use crate::audit::evaluate;
 use crate::baseline::Baseline;
 use crate::bound::BoundReport;
 use crate::data::GroupedData;
+use crate::evaluate::evaluate;
+use crate::iteration::{Checkpoint, Start};
+use crate::model::ShareReport;
 use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
 use crate::rows::Element;
+use crate::search::{Fit, fit_plain};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
+use crate::yardsticks::baselines_within;
 use crate::{Error, Result};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// Iterations of standard NMF in one round.
@@ -41,19 +43,6 @@ const PARTS: [f64; 4] = [1.0, 0.25, 1.0 / 16.0, 1.0 / 64.0];
 const LEAST_ERROR: f64 = 1e-3;
 /// Rounds in a row that fall by less than the tolerance, and then it stands still.
 const STANDING: usize = 3;
-
-/// What the worst share of rows loses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ShareReport {
-    /// β.
-    pub share: f64,
-    /// The mean relative error of the worst share of rows: what was minimised.
-    pub error: f64,
-    /// The relative error that the worst share begins at.
-    pub threshold: f64,
-    /// The mean after every round, never rising; the first is that of the start.
-    pub history: Vec<f64>,
-}
 
 /// The worst share of rows with these relative errors and weights: its mean error, the error that it begins at, and q.
 pub(crate) fn worst_share(errors: &[f64], weights: &[f64], share: f64) -> (f64, f64, Vec<f64>) {
@@ -170,7 +159,7 @@ pub(super) fn fit_share<T: Element>(
         ..parameters.clone()
     };
     let start = Start { components: Some(end.components), representation: None };
-    let mut found = fit_unadjusted(data, &closing, Some(&start), None, observer)?;
+    let mut found = fit_plain(data, &closing, Some(&start), None, observer)?;
     found.baseline_time = baseline_time;
     found.fit_time = begin.elapsed() - baseline_time;
     let model = &mut found.model;
@@ -355,7 +344,7 @@ impl<T: Element> Task<'_, '_, T> {
         let start = Start { components: Some(now.components.clone()), representation: None };
         let mut parameters = self.standard();
         parameters.stopping.max_iterations = ITERATIONS;
-        Ok(fit_unadjusted(&rows, &parameters, Some(&start), None, &crate::silent)?.model.components)
+        Ok(fit_plain(&rows, &parameters, Some(&start), None, &crate::silent)?.model.components)
     }
 }
 

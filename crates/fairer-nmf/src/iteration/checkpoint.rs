@@ -12,7 +12,7 @@ mod fingerprint;
 
 pub(super) use file::{Carried, Ended, Going};
 
-use super::run::{Part, Run};
+use super::made::{Part, Run};
 use crate::bound::BoundReport;
 use crate::dictionary::Dictionary;
 use crate::parameters::Parameters;

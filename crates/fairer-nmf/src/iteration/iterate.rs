@@ -22,8 +22,10 @@
 
 use super::checkpoint::{Carried, Stood};
 use super::dictionary_step::{DictionaryStep, exact_for};
+use super::made::Run;
 use super::measure::measure;
-use super::run::{Begin, First, Journal, Run, Task};
+use super::momentum::Momentum;
+use super::run::{Begin, First, Journal, Task};
 use super::scheme::{DictionaryRule, Scheme};
 use crate::Result;
 use crate::dictionary::Dictionary;
@@ -31,7 +33,6 @@ use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Stopping};
 use crate::update::Update;
-use serde::{Deserialize, Serialize};
 
 /// Half of the way to exact rows.
 const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: 0.5 };
@@ -261,37 +262,4 @@ fn lead_up(
         }
     }
     Ok(())
-}
-
-/// How far to look ahead: further while it helps, less after it did not.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Momentum {
-    reach: f64,
-    limit: f64,
-    looked_ahead: bool,
-}
-
-impl Momentum {
-    fn new() -> Self {
-        Self { reach: 0.5, limit: 1.0, looked_ahead: false }
-    }
-
-    /// H + reach·(H − H_last), kept non-negative.
-    fn ahead(&mut self, h: &Dictionary, last: Option<&Dictionary>) -> Dictionary {
-        let mut ahead = h.clone();
-        let Some(last) = last else { return ahead };
-        for (a, l) in ahead.values.iter_mut().zip(&last.values) {
-            *a = (*a + self.reach * (*a - l)).max(0.0);
-        }
-        self.looked_ahead = true;
-        self.reach = (self.reach * 1.05).min(self.limit);
-        self.limit = (self.limit * 1.01).min(10.0);
-        ahead
-    }
-
-    fn take_back(&mut self) {
-        self.limit = self.reach;
-        self.reach *= 0.6;
-        self.looked_ahead = false;
-    }
 }

@@ -1,12 +1,13 @@
-//! What a run is asked for, what it writes down as it goes, and what it leaves.
+//! What a run is asked for, and what it writes down as it goes.
 
 use super::checkpoint::Keeper;
+use super::made::Part;
 use super::scheme::Scheme;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::limit::Limit;
 use crate::progress::{Observer, Progress};
-use crate::rows::{RowStep, Rows};
+use crate::rows::RowStep;
 use crate::statistics::Statistics;
 use crate::stopping::{Measured, Status, Stopping};
 use crate::update::Update;
@@ -34,18 +35,6 @@ impl<'a> Context<'a> {
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
-}
-
-/// One restart's factors *and* what they achieve; W is with the rows.
-pub(crate) struct Run<'r> {
-    pub dictionary: Dictionary,
-    pub rows: Box<dyn Rows + 'r>,
-    pub statistics: Vec<Statistics>,
-    pub measured: Measured,
-    pub history: Vec<Vec<f64>>,
-    pub status: Status,
-    pub step_gap: Option<f64>,
-    pub weights: Vec<f64>,
 }
 
 /// Where a run begins: H, and what the first pass does with a W that the rows hold already.
@@ -87,41 +76,10 @@ pub(crate) struct Task<'a> {
     pub part: Part,
 }
 
-/// What a run of a fit is for: its checkpoint is called by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A restart.
-    Restart,
-    /// The standard fit that a restart begins from.
-    Standard,
-    /// A run from a dictionary with one topic exchanged.
-    Exchange {
-        /// In which round.
-        round: usize,
-        /// Which of the round.
-        number: usize,
-    },
-    /// The best run, until its worst loss stands still.
-    Finish,
-    /// The baseline of a group.
-    Baseline {
-        /// The group.
-        group: usize,
-        /// Which of its runs.
-        run: usize,
-    },
-}
-
 impl Task<'_> {
     /// What the checkpoint of the run is called.
     pub fn name(&self) -> String {
-        match self.part {
-            Part::Restart => format!("restart-{}", self.restart),
-            Part::Standard => format!("standard-{}", self.restart),
-            Part::Exchange { round, number } => format!("exchange-{round}-{number}"),
-            Part::Finish => format!("finish-{}", self.restart),
-            Part::Baseline { group, run } => format!("baseline-{group}-{run}"),
-        }
+        self.part.name(self.restart)
     }
 
     /// Tells the observer of an iteration, and brings back its answer.

@@ -1,5 +1,6 @@
 //! What a method is made of: the choices that the loop is run with.
 
+use crate::parameters::Method;
 use crate::penalties::Cost;
 use crate::rows::RowStep;
 use crate::stopping::Measured;
@@ -141,6 +142,23 @@ impl Scheme {
             objective: Objective::Mixture { alpha, squared_norm },
             looks_ahead: false,
             soft: 0,
+        }
+    }
+}
+
+impl Method {
+    /// The pieces, for data of a squared norm.
+    pub(crate) fn scheme(self, squared_norm: f64) -> Scheme {
+        match self {
+            Self::Am { gap, fairness: 1.0, .. } => Scheme::min_max(gap),
+            Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),
+            Self::Am { fairness, .. } => Scheme::between(fairness, squared_norm),
+            Self::Weighted { weights, update } => Scheme::weighted(update, weights),
+            Self::Standard { update } | Self::Penalised { update, .. } => {
+                Scheme::weighted(update, WeightRule::Uniform)
+            }
+            // Made of standard fits to weighted rows.
+            Self::WorstShare { .. } => Self::standard().scheme(squared_norm),
         }
     }
 }

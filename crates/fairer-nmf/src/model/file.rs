@@ -5,10 +5,8 @@
 //! A field that older readers may pass over without being misled is added within a version; any
 //! other change takes a new version, and a file is written in the oldest that tells it right.
 
-use super::{GroupFit, Model, Warning};
+use super::{FoundGroups, GroupFit, Model, ShareReport, Warning};
 use crate::bound::BoundReport;
-use crate::discover::FoundGroups;
-use crate::fit::ShareReport;
 use crate::parameters::{Method, Parameters};
 use crate::stopping::Status;
 use crate::{Error, Result};

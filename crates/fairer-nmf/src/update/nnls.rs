@@ -27,7 +27,7 @@ mod lanes;
 mod tests;
 
 use crate::limit::Limit;
-use lanes::{LANES, Pack};
+use lanes::{LANES, Pack, pad};
 
 /// Rounds of block pivoting before a row goes to the active-set method.
 const MAX_ROUNDS: usize = 10;
@@ -174,14 +174,6 @@ impl Scratch {
         self.order.resize(padded, [r; LANES]);
         self.is_passive.resize(padded, [false; LANES]);
         self.is_wrong.resize(padded, false);
-    }
-}
-
-fn pad(g: &[f64], r: usize, stride: usize, out: &mut Vec<f64>) {
-    out.clear();
-    out.resize(stride * stride, 0.0);
-    for (to, from) in out.chunks_exact_mut(stride).zip(g.chunks_exact(r)) {
-        to[..r].copy_from_slice(from);
     }
 }
 

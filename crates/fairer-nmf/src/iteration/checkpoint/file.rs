@@ -6,8 +6,9 @@ use super::Fingerprint;
 use crate::bound::BoundReport;
 use crate::dictionary::Dictionary;
 use crate::iteration::dictionary_step::Memory;
-use crate::iteration::iterate::Momentum;
-use crate::iteration::run::Run;
+use crate::iteration::made::Run;
+use crate::iteration::momentum::Momentum;
+
 use crate::rows::{Begin, Origin, RowStep, Rows};
 use crate::stopping::{Measured, Status};
 use crate::{Error, Result};

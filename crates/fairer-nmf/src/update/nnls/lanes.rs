@@ -209,3 +209,12 @@ pub(super) fn product<const FMA: bool>(
         *out = tile;
     }
 }
+
+/// G with `stride` numbers a row, zeros at the end.
+pub(super) fn pad(g: &[f64], r: usize, stride: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.resize(stride * stride, 0.0);
+    for (to, from) in out.chunks_exact_mut(stride).zip(g.chunks_exact(r)) {
+        to[..r].copy_from_slice(from);
+    }
+}

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The steps of one part, which may run side by side.
-pub(super) struct Steps<'a> {
+pub(crate) struct Steps<'a> {
     observer: &'a Observer<'a>,
     part: AuditPart,
     total: usize,
@@ -59,7 +59,7 @@ impl<'a> Steps<'a> {
 }
 
 /// Runs the parts of an audit one by one and remembers which of them were stopped.
-pub(super) struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     pub observer: &'a Observer<'a>,
     pub unfinished: Vec<AuditPart>,
 }

@@ -1,17 +1,23 @@
 //! The losses of one draw of random groups.
 
-use super::super::steps::Steps;
-use super::super::unseen::Fitter;
-use super::Baselines;
-use crate::fit::estimate_baselines;
+use super::alone::estimate_baselines;
+use super::fitter::Fitter;
 use crate::random::{Purpose, Stream};
+use crate::steps::Steps;
 use crate::{Baseline, Element, GroupedData, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
+/// The baselines of the groups, and their kind where that is known.
+#[derive(Clone, Copy)]
+pub(crate) struct Baselines<'a> {
+    pub errors: &'a [f64],
+    pub kind: Option<&'a Baseline>,
+}
+
 /// Where a random group's baseline comes from.
 #[derive(Clone, Copy)]
-pub(super) enum Own<'a> {
+pub(crate) enum Own<'a> {
     /// The better of a run from the shared dictionary and a random one.
     Best,
     /// It is zero.
@@ -21,7 +27,7 @@ pub(super) enum Own<'a> {
 }
 
 impl<'a> Own<'a> {
-    pub(super) fn of(baselines: Baselines<'a>) -> Self {
+    pub(crate) fn of(baselines: Baselines<'a>) -> Self {
         match baselines.kind {
             None | Some(Baseline::Given { .. }) => Self::Best,
             Some(kind) if kind.is_lowest() => Self::Best,
@@ -33,7 +39,7 @@ impl<'a> Own<'a> {
 
 /// The draws of one dictionary.
 #[derive(Clone, Copy)]
-pub(super) struct Draws<'a, 'd, T> {
+pub(crate) struct Draws<'a, 'd, T> {
     pub data: &'a GroupedData<'d, T>,
     pub components: ArrayView2<'a, f64>,
     pub row_errors: &'a [f64],
@@ -44,12 +50,12 @@ pub(super) struct Draws<'a, 'd, T> {
 
 impl<T: Element> Draws<'_, '_, T> {
     /// The losses of draw b; draw 0 has the groups as they are.
-    pub(super) fn losses(&self, b: usize) -> Result<Vec<f64>> {
+    pub(crate) fn losses(&self, b: usize) -> Result<Vec<f64>> {
         self.losses_up_to(b, usize::MAX)
     }
 
     /// The same from `most` rows of larger groups, evenly spread over them, whose loss falls with 1/m.
-    pub(super) fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
+    pub(crate) fn losses_up_to(&self, b: usize, most: usize) -> Result<Vec<f64>> {
         let sets: Vec<Vec<usize>> = match b {
             0 => self.data.groups().iter().map(|g| g.rows.clone()).collect(),
             b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
@@ -70,7 +76,7 @@ impl<T: Element> Draws<'_, '_, T> {
     }
 
     /// The loss of a set of rows with a baseline of its own; nothing for rows of zeros.
-    pub(super) fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {
+    pub(crate) fn loss(&self, rows: &[usize], purpose: Purpose) -> Result<f64> {
         let norm = self.squared_norm(rows);
         if norm <= 0.0 {
             return Ok(0.0);

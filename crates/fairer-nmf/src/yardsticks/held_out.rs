@@ -13,12 +13,15 @@
 //! says that sharing helps the group: its own samples alone do not teach it as good a dictionary.
 //! A group of one row has no held-out baseline.
 
-use super::steps::Steps;
-use super::{AuditPart, Evaluation, errors_by_group, standard};
+use super::fitter::standard;
 use crate::baseline::GroupBaseline;
 use crate::data::Group;
+use crate::evaluate::{Evaluation, errors_by_group};
+use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
-use crate::{Element, Error, GroupedData, Observer, Parameters, Result, fit};
+use crate::search::fit_plain;
+use crate::steps::Steps;
+use crate::{Element, Error, GroupedData, Observer, Parameters, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -64,13 +67,13 @@ pub fn held_out<T: Element>(
 }
 
 /// Folds of all groups together: the steps of [`watched`].
-pub(super) fn count<T: Element>(data: &GroupedData<'_, T>, folds: usize) -> usize {
+pub(crate) fn count<T: Element>(data: &GroupedData<'_, T>, folds: usize) -> usize {
     let of_group = |rows: usize| if rows < 2 { 0 } else { folds.min(rows) };
     data.groups().iter().map(|g| of_group(g.rows.len())).sum()
 }
 
 /// [`held_out`] with an observer.
-pub(super) fn watched<T: Element>(
+pub(crate) fn watched<T: Element>(
     data: &GroupedData<'_, T>,
     evaluation: &Evaluation<T>,
     folds: usize,
@@ -171,7 +174,7 @@ fn one_fold<T: Element>(
         return Ok(held.squared_norm());
     }
     let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
-    let fitted = fit(&rest, parameters, &|_| steps.tell())?;
+    let fitted = fit_plain(&rest, parameters, None, None, &|_| steps.tell())?;
     steps.go_on()?;
     Ok(errors_by_group(&held, fitted.model.components.view(), None)?.0[0].iter().sum())
 }

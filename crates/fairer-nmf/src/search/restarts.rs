@@ -2,11 +2,11 @@
 
 use super::exchange::{Standing, exchanges};
 use crate::Result;
+use crate::init::Init;
 use crate::iteration::{
-    Begin, Context, DictionaryRule, First, Init, Objective, Part, Run, Scheme, Task, iterate, start,
+    Begin, Context, DictionaryRule, First, Objective, Part, Run, Scheme, Task, iterate, start,
 };
 use crate::parameters::{Method, Parameters, Ties};
-use crate::penalties;
 use crate::progress::{Observer, Progress};
 use crate::rows::{self, RowStart, RowStep, Rows};
 use crate::stopping::{Status, Stopping};
@@ -99,7 +99,7 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
     };
     // Every method is judged by what it lowers.
     let value = |run: &Run<'_>| match task.scheme.costs() {
-        Some(costs) => penalties::objective(run, costs),
+        Some(costs) => run.penalised(costs),
         None => task.scheme.objective.of(&run.measured),
     };
     let tie = |value: f64| if task.scheme.objective == Objective::Sum { TIE * value } else { TIE };

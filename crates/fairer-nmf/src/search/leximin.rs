@@ -139,7 +139,8 @@ fn with_total(measured: &Measured, criteria: &[Criterion], rows: &dyn Rows) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::iteration::{Context, Init, Part, Scheme, criteria, run_once};
+    use crate::init::Init;
+    use crate::iteration::{Context, Part, Scheme, criteria, run_once};
     use crate::rows::{Element, Units};
     use crate::stopping::Stopping;
     use crate::update::Update;

@@ -1,0 +1,256 @@
+//! The search: restarts of the one loop (`iteration`) and exchanges of topics against baselines that
+//! are estimated or given. What knows of chance, of rows held out and of the worst share stands above it.
+
+pub(crate) mod baselines;
+mod exchange;
+mod leximin;
+mod made;
+mod restarts;
+
+use crate::baseline::Baseline;
+use crate::bound::{BoundReport, bound_of_rows};
+use crate::criterion::Allowance;
+use crate::data::GroupedData;
+use crate::iteration::{
+    Checkpoint, Context, Keeper, Part, Start, Task, criteria, iterate, measure, start,
+};
+use crate::limit::Limit;
+use crate::model::{Model, Warning};
+use crate::parameters::{Method, Parameters, StartWeights, Ties};
+use crate::progress::{Observer, Progress};
+use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
+use crate::stopping::Status;
+use crate::update::Update;
+use crate::{Error, Result};
+use baselines::baselines;
+use made::{checked_weights, into_model};
+use ndarray::Array2;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A fitted model with the representation of the data it was fitted on.
+#[derive(Clone, Debug)]
+pub struct Fit<T> {
+    /// The model.
+    pub model: Model,
+    /// W (m×r), rows in the order of the data.
+    pub representation: Array2<T>,
+    /// Time spent on the baselines.
+    pub baseline_time: Duration,
+    /// Time spent on the factorisation itself, its bound included.
+    pub fit_time: Duration,
+}
+
+/// What a fit of rows leaves, whoever holds them.
+pub struct RowsFit<'r> {
+    /// The model. Whether features were scaled, and how they are called, is for the holder's owner
+    /// to say: [`Model::scale`], [`Model::feature_names`].
+    pub model: Model,
+    /// The rows, with the W of the fit.
+    pub(crate) rows: Box<dyn Rows + 'r>,
+    /// What W is too large by.
+    pub(crate) split: f64,
+    /// Time spent on the baselines.
+    pub baseline_time: Duration,
+    /// Time spent on the factorisation itself, its bound included.
+    pub fit_time: Duration,
+}
+
+impl RowsFit<'_> {
+    /// W (m×r), rows in the order of the data.
+    ///
+    /// # Errors
+    /// The rows cannot be reached.
+    pub fn representation(&self) -> Result<Representation> {
+        Ok(self.rows.representation()?.times(1.0 / self.split))
+    }
+}
+
+/// The data for passes that end inside where the parameters limit the time.
+pub(crate) fn within<'a, T: Element>(
+    data: &GroupedData<'a, T>,
+    parameters: &Parameters,
+) -> Option<GroupedData<'a, T>> {
+    let limit = Limit::of(parameters.stopping.time_limit, Instant::now());
+    limit.is_some().then(|| data.until(limit))
+}
+
+/// Fits a model against the baselines that the parameters name, from a start where one is given.
+pub(crate) fn fit_plain<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    start: Option<&Start>,
+    checkpoint: Option<&Checkpoint>,
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    data.check_gaps()?;
+    let limited = within(data, parameters);
+    let data = limited.as_ref().unwrap_or(data);
+    let rows = T::hold(data, Units::Own);
+    let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
+        run(&*rows, parameters, &[], start, checkpoint, observer)?;
+    let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
+    for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
+        fitted.norm = group.norm();
+        fitted.family = group.family.clone();
+        fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
+        fitted.observed = data.observed_share(l);
+    }
+    if start.is_none() {
+        data.forget_unknown(&mut model.components);
+    }
+    model.scale = data.scale().map(<[f64]>::to_vec);
+    let of_shape = Warning::of_shape(data.rows(), &model);
+    model.warnings.splice(0..0, of_shape);
+    fill_absent(data, &model, &mut representation)?;
+    Ok(Fit { model, representation, baseline_time, fit_time })
+}
+
+/// Rows that are in no group, as those of weight zero are, have played no part: they get the best
+/// coordinates for the dictionary, as new rows do.
+fn fill_absent<T: Element>(
+    data: &GroupedData<'_, T>,
+    model: &Model,
+    representation: &mut Array2<T>,
+) -> Result<()> {
+    let mut absent = vec![true; data.rows()];
+    data.grouped_rows().for_each(|row| absent[row] = false);
+    let absent: Vec<usize> = (0..data.rows()).filter(|&row| absent[row]).collect();
+    if let Some(found) = data.project_unweighted(absent.clone(), model)? {
+        for row in absent {
+            representation.row_mut(row).assign(&found.row(row));
+        }
+    }
+    Ok(())
+}
+
+/// `outside` says which groups stay outside the maximum; none where it is empty.
+pub(crate) fn run<'r>(
+    rows: &'r dyn Rows,
+    parameters: &Parameters,
+    outside: &[Allowance],
+    given: Option<&Start>,
+    checkpoint: Option<&Checkpoint>,
+    observer: &Observer<'_>,
+) -> Result<RowsFit<'r>> {
+    parameters.check()?;
+    let begin = Instant::now();
+    let unit = rows.unit();
+    // Once the observer has asked to stop, nothing long begins any more.
+    let stopped = AtomicBool::new(false);
+    let watched = |progress: &Progress<'_>| {
+        if stopped.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let answer = observer(progress);
+        stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
+        answer
+    };
+    let runs = parameters.baseline.runs() * rows.groups().len();
+    let keeper = checkpoint.map(|c| Keeper::new(c, rows, parameters, runs)).transpose()?;
+    let keeper = keeper.as_ref();
+    let deadline = parameters.stopping.deadline(begin);
+    let limit = Limit::of(parameters.stopping.time_limit, begin);
+    let context = Context { observer: &watched, deadline, limit, keeper };
+    let asked = parameters.baseline.times(unit);
+    let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
+    let baseline_time = begin.elapsed();
+    let cut_short = context.is_over()
+        && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
+    let mut errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
+    for ((error, allowance), group) in errors.iter_mut().zip(outside).zip(rows.groups()) {
+        *error = allowance.offset(*error, group.norm());
+    }
+    // Baselines that were cut short are no ground for a state to go on from.
+    let keeper = keeper.filter(|_| !(stopped.load(Ordering::Relaxed) || context.is_over()));
+    let context = Context { keeper, ..context };
+
+    let from_bound = parameters.start_weights == StartWeights::Bound;
+    let mut bound = if stopped.load(Ordering::Relaxed) {
+        BoundReport::absent("the fit was stopped")
+    } else if context.is_over() {
+        BoundReport::absent("the time was up")
+    } else if let Some(known) = keeper.and_then(Keeper::bound) {
+        known
+    } else if parameters.bound || from_bound {
+        let found = bound_of_rows(rows, parameters.rank, &errors, context.deadline)?;
+        let whole = keeper.filter(|_| !context.is_over());
+        whole.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
+        found
+    } else {
+        BoundReport::absent("not asked for")
+    };
+    let groups = rows.groups().len();
+    let start_weights = match &parameters.start_weights {
+        StartWeights::Even => None,
+        // Beyond its size limit the bound has no weights.
+        StartWeights::Bound if bound.weights.is_empty() => None,
+        StartWeights::Bound => Some(checked_weights(&bound.weights, groups)?),
+        StartWeights::Given { weights } => Some(checked_weights(weights, groups)?),
+    };
+    if !parameters.bound && bound.value.is_some() {
+        bound = BoundReport::absent("not asked for");
+    }
+    let own = given.map(|start| start.in_own_units(unit));
+    let mut scheme = parameters.method.scheme(squared_norm(rows));
+    let costs = match parameters.method {
+        Method::Penalised { penalties, .. } => {
+            let split = own.as_ref().map_or(1.0, |(_, split)| *split);
+            Some(penalties.in_units(rows.features(), rows.mass(), unit, split))
+        }
+        Method::WorstShare { .. } => {
+            let expected = "this needs all rows in memory, and groups have no part in it";
+            let (name, value) = ("method", "worst-share".to_owned());
+            return Err(Error::Parameter { name, value, expected });
+        }
+        _ => None,
+    };
+    if let Some(costs) = costs {
+        scheme = scheme.penalised(costs);
+    }
+    let criteria = criteria(rows, &errors);
+    let task = Task {
+        scheme,
+        closing: if parameters.polish || costs.is_some() { Update::Nnls } else { scheme.rows },
+        criteria: &criteria,
+        start_weights: start_weights.as_deref(),
+        stopping: &parameters.stopping,
+        least_fall: None,
+        finishing: false,
+        context,
+        restart: 0,
+        restarts: 1,
+        part: Part::Restart,
+    };
+    let (mut best, split) = match own {
+        Some((start, split)) => {
+            let mut rows = rows.apart();
+            let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start)?;
+            (iterate(rows, begin, &task)?, split)
+        }
+        None => (restarts::best_fit(rows, parameters, &task)?, 1.0),
+    };
+    if let Method::Am { gap, ties: Ties::Leximin, .. } = parameters.method {
+        best = leximin::refine(best, gap, &task)?;
+    }
+    if stopped.load(Ordering::Relaxed) {
+        best.status = Status::Stopped;
+    }
+    // Once the time is up there are no other rows than those that are there.
+    if parameters.polish && !scheme.looks_ahead && costs.is_none() && !limit.is_over() {
+        let statistics = best.rows.pass(&best.dictionary, RowStep::EXACT)?;
+        best.measured = measure(&*best.rows, &statistics, &best.dictionary, &criteria)?;
+    }
+    let objective = costs.map(|costs| best.penalised(costs) / (unit * unit));
+    let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
+    let (mut model, rows) = into_model(parameters, baseline, best, bound);
+    model.components.mapv_inplace(|v| v * split / unit);
+    model.penalised_objective = objective;
+    model.check_finite()?;
+    if cut_short {
+        model.warnings.push(Warning::BaselinesCutShort);
+    }
+    let fit_time = begin.elapsed() - baseline_time;
+    Ok(RowsFit { model, rows, split, baseline_time, fit_time })
+}

@@ -1,0 +1,161 @@
+//! What random groups of a group's size pay under a dictionary that knows no labels: what the
+//! size-adjusted criterion allows for. `audit/chance.rs` shows the same beside every loss.
+
+use super::draws::{Draws, Own};
+use crate::data::Group;
+use crate::evaluate::evaluate;
+use crate::progress::AuditPart;
+use crate::random::Purpose;
+use crate::steps::Steps;
+use crate::{Element, Error, GroupedData, Observer, Result, student};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Fewer draws than this say nothing.
+pub(crate) const AT_LEAST: usize = 10;
+
+/// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
+/// knows no labels (H, r×n). What the size-adjusted criterion allows for.
+///
+/// # Errors
+/// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
+/// to stop.
+pub fn chance_losses<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    draws: usize,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Vec<f64>> {
+    let found = chance_within(data, components, draws, seed, None, observer)?;
+    Ok(found.into_iter().map(|chance| chance.mean).collect())
+}
+
+/// Rows of a random group at the most, for every topic and all together: the optimism of a larger one
+/// falls with 1/m and is extrapolated, so that draws cost what a few thousand rows cost however many
+/// there are.
+const ROWS_PER_TOPIC: usize = 100;
+const ROWS: usize = 1_000;
+
+/// Standard deviations of random groups within which a group is like one of them, at the least.
+const ALIKE: f64 = 2.0;
+/// How often any of several random groups may lie further out.
+const BY_CHANCE: f64 = 0.05;
+
+/// What random groups of one group's size pay, and what it pays itself.
+pub(crate) struct Chance {
+    /// c_ℓ ≥ 0: their mean loss.
+    pub mean: f64,
+    /// The group's relative error under the shared dictionary.
+    pub relative_error: f64,
+    /// How much the group is like them: 1 where its loss lies within their scatter, 0 where it lies
+    /// clearly beyond, and between the two where it cannot be told.
+    pub alike: f64,
+}
+
+/// Chance of every group, with draws that end at the deadline; without any, nothing is allowed for.
+pub(crate) fn chance_within<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    draws: usize,
+    seed: u64,
+    deadline: Option<Instant>,
+    observer: &Observer<'_>,
+) -> Result<Vec<Chance>> {
+    if draws == 0 {
+        return Err(Error::Parameter {
+            name: "draws",
+            value: "0".to_owned(),
+            expected: "at least one draw of random groups is needed",
+        });
+    }
+    let found = evaluate(data, components, None, &vec![0.0; data.groups().len()])?;
+    let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
+    let row_errors = &found.row_squared_errors;
+    let all = Draws { data, components, row_errors, own: Own::Best, seed, steps: &steps };
+    let most = ROWS.max(ROWS_PER_TOPIC * components.nrows());
+    let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+    let draw = |b: usize| match in_time() {
+        true => steps.step(|| all.losses_up_to(b, most)).map(Some),
+        false => steps.step(|| Ok(None)),
+    };
+    let losses: Vec<Option<Vec<f64>>> =
+        (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
+    let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
+    let relative_errors = found.relative_errors.iter();
+    if losses.is_empty() {
+        let nothing = |&relative_error: &f64| Chance { mean: 0.0, relative_error, alike: 0.0 };
+        return Ok(relative_errors.map(nothing).collect());
+    }
+    // A group of more rows than are drawn has a scatter next to nothing, and is told from nobody.
+    let known = losses.len() >= AT_LEAST;
+    let own = |(l, group): (usize, &Group)| match known && group.rows.len() <= most {
+        true => all.loss(&group.rows, Purpose::Chance(0, 1 + l as u64)).map(Some),
+        false => Ok(None),
+    };
+    let own: Vec<Option<f64>> =
+        data.groups().par_iter().enumerate().map(own).collect::<Result<_>>()?;
+    let moments = Alike::of(data).each(|of_size| moments(&losses, of_size));
+    let within = within(own.len(), losses.len());
+    let one = |(l, &relative_error): (usize, &f64)| {
+        let (mean, sd) = moments[l];
+        // Without scatter there is nothing to be like.
+        let z = own[l].filter(|_| sd > 0.0).map(|own| (own - mean).abs() / sd);
+        let alike = z.map_or(0.0, |z| (within + 1.0 - z).clamp(0.0, 1.0));
+        Chance { mean: mean.max(0.0), relative_error, alike }
+    };
+    Ok(relative_errors.enumerate().map(one).collect())
+}
+
+/// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where mean
+/// and standard deviation are of `draws` or, where several groups have one size, of more: Student's t of
+/// another draw, shared over the groups (Bonferroni), so that one of many does not stand out because they are
+/// many.
+fn within(groups: usize, draws: usize) -> f64 {
+    if groups == 0 || draws < 2 {
+        return ALIKE;
+    }
+    let n = draws as f64;
+    ALIKE.max(student::quantile(BY_CHANCE / groups as f64, n - 1.0) * (1.0 + 1.0 / n).sqrt())
+}
+
+/// Groups of as many rows as each other: random ones of them are alike, so that what is drawn of one is
+/// drawn of all.
+pub(crate) struct Alike {
+    /// The groups of every size.
+    of_size: Vec<Vec<usize>>,
+    /// Which size each group has.
+    size: Vec<usize>,
+}
+
+impl Alike {
+    pub fn of<T: Element>(data: &GroupedData<'_, T>) -> Self {
+        let mut of_size: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (l, group) in data.groups().iter().enumerate() {
+            of_size.entry(group.rows.len()).or_default().push(l);
+        }
+        let of_size: Vec<Vec<usize>> = of_size.into_values().collect();
+        let mut size = vec![0; data.groups().len()];
+        for (at, groups) in of_size.iter().enumerate() {
+            groups.iter().for_each(|&l| size[l] = at);
+        }
+        Self { of_size, size }
+    }
+
+    /// For every group what `one` finds of the groups of its size.
+    pub fn each<V: Copy>(&self, one: impl Fn(&[usize]) -> V) -> Vec<V> {
+        let found: Vec<V> = self.of_size.iter().map(|groups| one(groups)).collect();
+        self.size.iter().map(|&at| found[at]).collect()
+    }
+}
+
+/// Mean and standard deviation of the losses of these groups over the draws.
+pub(crate) fn moments(found: &[Vec<f64>], groups: &[usize]) -> (f64, f64) {
+    let values = || found.iter().flat_map(|losses| groups.iter().map(|&l| losses[l]));
+    let count = (found.len() * groups.len()) as f64;
+    let mean = values().sum::<f64>() / count;
+    let squares: f64 = values().map(|loss| (loss - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
