@@ -1,15 +1,15 @@
-//! What the words of a table become: group labels, names of rows, 0/1 columns.
+//! What the words of a table become: group labels, names and weights of rows, 0/1 columns.
 
 use std::collections::BTreeMap;
 
 use ndarray::Array2;
 
 use super::categories;
+use super::cells::{Number, Part};
 use super::columns::typed;
 use super::error::InputError;
 use super::options::Unseen;
 use super::plan::{Plan, Role};
-use super::table::{Number, Part};
 
 /// The group of every row.
 pub(crate) fn group_labels(plan: &Plan, words: &[Vec<String>], rows: usize) -> Vec<String> {
@@ -124,4 +124,14 @@ fn about_unseen(
             ),
         }),
     }
+}
+
+/// A weight of a row, which stands in a line of a file.
+pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputError> {
+    let weight = text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);
+    weight.ok_or_else(|| InputError::BadLine {
+        path: path.into(),
+        line,
+        what: format!("the weight is `{text}`: a number that is not negative is expected"),
+    })
 }

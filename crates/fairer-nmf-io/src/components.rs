@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use ndarray::Array2;
 
-use crate::npy::declares;
+use crate::matrix::declares;
+use crate::reading::read;
 use crate::room::Room;
 use crate::{
     Dataset, DenseView, Failure, InputError, InputLimit, Matrix, Precision, ReadOptions, align,
@@ -36,7 +37,7 @@ impl Components {
             limit,
             ..ReadOptions::default()
         };
-        let dataset = crate::read(path, &options).map_err(InputError::of_all_rows)?;
+        let dataset = read(path, &options).map_err(InputError::of_all_rows)?;
         let matrix = match &dataset.matrix {
             Matrix::Dense(dense) => match dense.view() {
                 DenseView::F64(view) => view.to_owned(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::matrix::Matrix;
 use super::places::Places;
-use super::recipe::TableRecipe;
+use super::recipe::{Preparation, TableRecipe};
 use super::text::TextOptions;
 
 /// What a file holds once it is read: a matrix, its names, its groups.
@@ -192,4 +192,11 @@ impl Dataset {
             RowOrigin::Documents(_) => row,
         }
     }
+}
+
+/// What a model of this data has to keep for new data.
+pub fn keep_recipe(dataset: &Dataset) -> Option<String> {
+    let kept = Preparation { text: dataset.recipe.clone(), table: dataset.table.clone() };
+    let anything = kept.text.is_some() || kept.table.is_some();
+    anything.then(|| kept.to_json())
 }

@@ -1,8 +1,9 @@
 //! Passes over a table until its decimal mark is known.
 
+use super::cells::{Number, Part};
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
-use super::table::{Number, Part, Table};
+use super::table::Table;
 use super::written::{self, Decimal, Evidence};
 
 /// A table that fits into memory, by as many passes as [`passes`] takes.

@@ -11,13 +11,14 @@ pub(crate) use stream::{Stream, Visit};
 use memchr::{memchr, memchr_iter, memchr2_iter};
 use rayon::prelude::*;
 
+use super::cells::{Number, Part, Sink};
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
 use super::profile::Profile;
 use super::room::Room;
 use super::source::check_encoding;
-use super::table::{Number, Part, Sink, Table};
+use super::table::Table;
 use super::text;
 use super::written::Decimal;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::columns::typed;
-use super::room::{Size, as_typed};
+use super::size::{Size, as_typed};
 
 /// Why an input could not be read. Each message is one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -213,6 +213,12 @@ impl InputError {
             Self::MissingCells { path, count, cells } => Self::Incomplete { path, count, cells },
             other => other,
         }
+    }
+
+    /// This build cannot read Parquet.
+    #[cfg(not(feature = "parquet"))]
+    pub(crate) fn parquet_is_off(path: &str) -> Self {
+        InputError::FeatureOff { path: path.into(), format: "Parquet", feature: "parquet" }
     }
 
     pub(crate) fn no_such_column(

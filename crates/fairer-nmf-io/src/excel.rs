@@ -6,12 +6,13 @@ use calamine::{Data, Range, Reader, Sheets, open_workbook_auto_from_rs};
 use quick_xml::events::Event;
 use zip::ZipArchive;
 
+use super::cells::{Number, Sink};
 use super::decimals::settled;
 use super::error::InputError;
 use super::guard::{CONTRADICTION, guarded};
 use super::plan::{Plan, Reading, Role};
 use super::room::Room;
-use super::table::{Number, Sink, Table};
+use super::table::Table;
 
 /// Reads a sheet, the first one unless it is named; its first row that is not empty is the header.
 /// Cells are numbers, texts or dates as the program stored them, whatever it shows.

@@ -1,10 +1,11 @@
-//! A folder of documents with one sub-folder per group.
+//! Documents as features: in memory, or a folder with one sub-folder per group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::dataset::Dataset;
+use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::InputError;
+use super::matrix::Matrix;
 use super::text::{self, TextOptions};
 
 /// Reads every file of every sub-folder as a document, both in order of name.
@@ -56,9 +57,34 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
     if latin1 > 0 {
         notes.push(format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1"));
     }
-    let mut dataset = super::read_documents(path, names, &documents, labels, options)?;
+    let mut dataset = read_documents(path, names, &documents, labels, options)?;
     dataset.notes.splice(0..0, notes);
     Ok(dataset)
+}
+
+/// Documents that are in memory as features: `names` say which is which in messages, `path` where
+/// they are from.
+///
+/// # Errors
+/// If the options leave no term.
+pub fn read_documents(
+    path: &str,
+    names: Vec<String>,
+    documents: &[String],
+    labels: Vec<String>,
+    options: &TextOptions,
+) -> Result<Dataset, InputError> {
+    let made = text::vectorize(path, documents, options)?;
+    let origin = Origin { path: path.into(), rows: RowOrigin::Documents(names) };
+    Ok(Dataset {
+        features: made.terms,
+        labels: Some(labels),
+        families: Vec::new(),
+        weights: None,
+        notes: made.notes,
+        recipe: Some(made.recipe),
+        ..Dataset::bare(Matrix::Sparse(made.matrix), origin)
+    })
 }
 
 /// What is in a folder, in order of name.

@@ -1,18 +1,18 @@
-//! What some forms of data need besides their reader: sheets, matrices of cells, and looks at tables.
+//! What some forms of data need besides their reader: sheets, names of features, and looks at tables.
 
+use super::cells::Number;
 use super::dataset::{Dataset, RowOrigin};
 use super::error::InputError;
 #[cfg(feature = "excel")]
 use super::excel;
 use super::look::Look;
-use super::options::{Format, ReadOptions, split_member};
+use super::options::{Format, ReadOptions, delimiter_of, likely_format, split_member};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::plan::Plan;
 use super::room::{InputLimit, Room};
 use super::source::Source;
-use super::table::Number;
-use super::{delimited, delimiter_of, jsonl, likely_format, read, tenx};
+use super::{delimited, jsonl, labels};
 
 /// Looks at every column of a table, whatever is wrong with it. Standard input has to be kept
 /// ([`keep_standard_input`](crate::keep_standard_input)).
@@ -31,7 +31,7 @@ pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
             Ok(parquet::parse::<f64>(path, options.limit, &planner)?.into_look())
         }
         #[cfg(not(feature = "parquet"))]
-        Some(Format::Parquet) => Err(super::parquet_is_off(path)),
+        Some(Format::Parquet) => Err(InputError::parquet_is_off(path)),
         Some(Format::Excel) => look_at_sheet(path, options),
         Some(format @ (Format::Csv | Format::Tsv | Format::JsonLines)) => {
             let source = Source::open(path, options.limit)?;
@@ -75,29 +75,6 @@ pub(crate) fn turn(dataset: &mut Dataset) -> Result<(), InputError> {
     }
     *dataset = Dataset::from_matrix(&path, (dataset.matrix.transposed()?, dataset.vanished));
     Ok(())
-}
-
-/// The three files of a folder: cells in rows, genes by their names, rows by their barcodes.
-pub(crate) fn read_triple(
-    triple: &tenx::Triple,
-    options: &ReadOptions,
-) -> Result<Dataset, InputError> {
-    let names = options.feature_names.clone().or_else(|| triple.features.clone());
-    let inside = ReadOptions {
-        format: Some(Format::MatrixMarket),
-        feature_names: names,
-        // Genes are in the rows of the file, unless the user says that they are not.
-        transpose: !options.transpose,
-        ..options.clone()
-    };
-    let mut dataset = read(&triple.matrix, &inside)?;
-    if let Some(path) = &triple.barcodes {
-        let barcodes = tenx::names(path, options.limit)?;
-        if barcodes.len() == dataset.records() {
-            dataset.ids = Some(("barcode".to_owned(), barcodes));
-        }
-    }
-    Ok(dataset)
 }
 
 /// Single-cell data of Python, which Python reads.
@@ -159,7 +136,7 @@ pub(crate) fn name_features(
             why: "its columns have names of their own",
         });
     }
-    let names = tenx::names(path, limit)?;
+    let names = labels::names(path, limit)?;
     let (found, expected) = (names.len(), dataset.features.len());
     if found != expected {
         return Err(InputError::WrongCount {

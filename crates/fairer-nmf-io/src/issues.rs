@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::{CellPlace, InputError};
-use super::options::Missing;
 use super::plan::Plan;
+use super::recipe::Missing;
 use super::written::{self, Evidence};
 
 /// How many missing cells an error names.

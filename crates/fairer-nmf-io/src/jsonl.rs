@@ -8,12 +8,13 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::cells::{Number, Sink};
 use super::decimals::settled;
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
 use super::room::Room;
 use super::source::check_encoding;
-use super::table::{Number, Sink, Table};
+use super::table::Table;
 
 /// Parses JSON lines; `planner` turns the column names into roles.
 ///

@@ -1,10 +1,12 @@
 //! Group labels and feature names from files of their own.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use fairer_nmf::rows::GroupCodes;
 
+use super::assemble::weight;
 use super::dataset::Dataset;
 use super::error::InputError;
 use super::options::{Format, GroupsSource};
@@ -69,12 +71,6 @@ fn read_any(
     }
 }
 
-/// Whether there is such a file, apart from the column that may be named with it.
-pub(crate) fn is_file(name: &str) -> bool {
-    let Ok(source) = name.parse::<GroupsSource>();
-    std::path::Path::new(&source.path).exists()
-}
-
 /// The weights of the rows of a data set from a file with one of every record.
 pub(crate) fn weights(
     name: &str,
@@ -102,16 +98,16 @@ pub(crate) fn weights(
     .collect()
 }
 
-/// Groups that may have rows in common: a table or matrix of the same rows with one column of 0 and 1 a group.
+/// Groups that may have rows in common: `table`, read from `path`, has the same rows and one column of
+/// 0 and 1 a group.
 ///
 /// # Errors
-/// It cannot be read, has other rows, or other numbers.
+/// It has other rows, or other numbers.
 pub(crate) fn members(
     path: &str,
+    table: &Dataset,
     dataset: &Dataset,
-    limit: InputLimit,
 ) -> Result<Vec<(String, Vec<bool>)>, InputError> {
-    let table = super::read(path, &crate::ReadOptions { limit, ..crate::ReadOptions::default() })?;
     let ((found, groups), expected) = (table.matrix.shape(), dataset.records());
     if found != expected {
         return Err(InputError::WrongCount {
@@ -141,16 +137,6 @@ pub(crate) fn members(
         }
     }
     Ok(members)
-}
-
-/// A weight of a row, which stands in a line of a file.
-pub(crate) fn weight(text: &str, path: &str, line: u64) -> Result<f64, InputError> {
-    let weight = text.parse::<f64>().ok().filter(|w| w.is_finite() && *w >= 0.0);
-    weight.ok_or_else(|| InputError::BadLine {
-        path: path.into(),
-        line,
-        what: format!("the weight is `{text}`: a number that is not negative is expected"),
-    })
 }
 
 /// Reads the group of every row as a number: a text file (`.txt`) line by line, so that no label is
@@ -242,7 +228,7 @@ fn parquet_column(
     _option: &'static str,
     _limit: InputLimit,
 ) -> Result<Vec<String>, InputError> {
-    Err(super::parquet_is_off(path))
+    Err(InputError::parquet_is_off(path))
 }
 
 fn which_column(path: &str, option: &str) -> InputError {
@@ -263,4 +249,28 @@ pub(crate) fn lines(path: &str, bytes: &[u8]) -> Result<Vec<String>, InputError>
         Some(blank) => Err(blank_line(path, blank)),
         None => Ok(lines),
     }
+}
+
+/// One name a line; of lines with tabs the second column, which is the name of a gene behind its
+/// identifier. A name that is there already gets a number: GENE, GENE-1.
+pub(crate) fn names(path: &str, limit: InputLimit) -> Result<Vec<String>, InputError> {
+    let lines = lines(path, &Source::open(path, limit)?)?;
+    let name = |line: &String| {
+        let mut cells = line.split('\t');
+        let first = cells.next().unwrap_or_default();
+        cells.next().unwrap_or(first).trim().to_owned()
+    };
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let has_columns = lines.iter().any(|line| line.contains('\t'));
+    let mut names: Vec<String> = lines.iter().map(name).collect();
+    if has_columns {
+        for name in &mut names {
+            let count = seen.entry(name.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                *name = format!("{name}-{}", *count - 1);
+            }
+        }
+    }
+    Ok(names)
 }

@@ -8,8 +8,9 @@ use super::categories::spellings;
 use super::columns;
 use super::columns::typed;
 use super::error::InputError;
-use super::options::{Missing, ReadOptions};
+use super::options::ReadOptions;
 use super::profile::Profile;
+use super::recipe::Missing;
 use super::written::Decimal;
 
 /// Columns of words with at most so many values are worth a 0/1 column each.

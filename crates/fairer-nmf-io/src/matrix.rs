@@ -3,7 +3,6 @@
 use ndarray::{Array2, ArrayView2};
 
 use super::error::InputError;
-use super::npy::declares;
 use super::room::{InputLimit, Room};
 
 /// A matrix with one sample per row.
@@ -216,6 +215,11 @@ impl SparseMatrix {
         let range = self.indptr[row]..self.indptr[row + 1];
         (&self.indices[range.clone()], &self.values[range])
     }
+}
+
+/// What a shape says, for messages.
+pub(crate) fn declares((rows, columns): (usize, usize)) -> String {
+    format!("declares {rows} rows and {columns} columns")
 }
 
 #[cfg(test)]

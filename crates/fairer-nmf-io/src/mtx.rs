@@ -5,8 +5,7 @@
 use ndarray::{Array2, ShapeBuilder};
 
 use super::error::InputError;
-use super::matrix::{DenseMatrix, Matrix, SparseMatrix};
-use super::npy::declares;
+use super::matrix::{DenseMatrix, Matrix, SparseMatrix, declares};
 use super::options::Precision;
 use super::room::Room;
 

@@ -5,7 +5,7 @@
 use ndarray::{Array2, ShapeBuilder};
 
 use super::error::InputError;
-use super::matrix::DenseMatrix;
+use super::matrix::{DenseMatrix, declares};
 use super::options::Precision;
 use super::room::{InputLimit, Room};
 use super::source::{Plain, Source};
@@ -94,11 +94,6 @@ fn filled<T: bytemuck::Pod + Default>(
     let mut numbers: Vec<T> = room.zeros(declares(shape), shape.0, shape.1)?;
     file.fill(room.path, offset, bytemuck::cast_slice_mut(&mut numbers))?;
     Ok(Array2::from_shape_vec(shape.set_f(fortran), numbers).expect("rows × columns zeros"))
-}
-
-/// What a shape says, for messages.
-pub(crate) fn declares((rows, columns): (usize, usize)) -> String {
-    format!("declares {rows} rows and {columns} columns")
 }
 
 /// Converts an array in memory to a dense matrix, and says how many entries were too small for f32.

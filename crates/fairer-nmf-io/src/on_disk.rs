@@ -10,7 +10,7 @@ use zip::ZipArchive;
 use super::cache::Cache;
 use super::convert::{TableFacts, convert, is_table};
 use super::error::InputError;
-use super::options::{Format, ReadOptions};
+use super::options::{Format, ReadOptions, matrix_only};
 
 /// Where the shards of some data are.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub fn on_disk(
         let (groups, table) = (made.groups, Some(made.found));
         return Ok(OnDisk { shards: made.shards, note: Some(note), groups, table });
     }
-    super::matrix_only(path, options)?;
+    matrix_only(path, options)?;
     let (shards, note) = match Format::of(path) {
         Some(Format::Npz) => match unpacked(path, memory)? {
             Some((shards, reused)) => {

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
-use super::recipe::TableRecipe;
+use super::error::InputError;
+use super::recipe::{Missing, TableRecipe};
 use super::room::InputLimit;
+use super::tenx::Triple;
 use super::text::TextOptions;
 use super::written::Decimal;
 
@@ -95,7 +95,7 @@ impl Format {
     /// documents, unless there is a matrix of cells in it.
     pub fn of(path: &str) -> Option<Format> {
         if Path::new(path).is_dir() {
-            let cells = super::tenx::Triple::of(path).is_some();
+            let cells = Triple::of(path).is_some();
             return Some(if cells { Format::MatrixMarket } else { Format::Folder });
         }
         let lower = path.to_lowercase();
@@ -112,21 +112,6 @@ impl Format {
             _ => None,
         }
     }
-}
-
-/// Cells that are empty, `?`, `-`, `NA`, `N/A`, `NaN`, `null`, `k.A.` or an error of Excel (`#NV`,
-/// `#N/A`, …) have no value, and neither has NaN in a matrix. What then?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Missing {
-    /// An error that names the first of them; for a matrix it comes from the library, which looks
-    /// at every entry.
-    #[default]
-    Error,
-    /// Leave out their rows, and say so in a note.
-    DropRows,
-    /// Take features without a value as unobserved; what says the group of a row still needs one.
-    Unobserved,
 }
 
 /// A value of a one-hot column that the model has not seen. What then?
@@ -222,6 +207,12 @@ impl FromStr for GroupsSource {
     }
 }
 
+/// Whether there is such a file, apart from the column that may be named with it.
+pub(crate) fn is_file(name: &str) -> bool {
+    let Ok(source) = name.parse::<GroupsSource>();
+    Path::new(&source.path).exists()
+}
+
 /// Splits `FILE:PART` at its last colon, unless the whole is a file or the colon is a drive's.
 pub fn split_member(text: &str) -> (String, Option<String>) {
     match text.rsplit_once(':') {
@@ -234,6 +225,59 @@ pub fn split_member(text: &str) -> (String, Option<String>) {
             (path.to_string(), Some(part.to_string()))
         }
         _ => (text.to_string(), None),
+    }
+}
+
+/// Between the cells of a table, where it is known before the header is seen.
+pub(crate) fn delimiter_of(format: Format, options: &ReadOptions) -> Option<u8> {
+    match format {
+        Format::Tsv => options.delimiter.or(Some(b'\t')),
+        _ => options.delimiter,
+    }
+}
+
+/// Standard input has no name: an object is JSON lines, `%%` Matrix Market, the rest CSV.
+pub(crate) fn likely_format(bytes: &[u8]) -> Format {
+    match bytes.trim_ascii_start() {
+        [b'{', ..] => Format::JsonLines,
+        [b'%', b'%', ..] => Format::MatrixMarket,
+        [0x93, b'N', ..] => Format::Npy,
+        _ => Format::Csv,
+    }
+}
+
+/// Options about columns make no sense for a bare matrix.
+pub(crate) fn matrix_only(path: &str, options: &ReadOptions) -> Result<(), InputError> {
+    let why = "a matrix has no named columns; give the labels of its rows with `--groups FILE`";
+    no_columns(path, options, why)?;
+    match options.text {
+        Some(_) => Err(InputError::OptionDoesNotApply {
+            option: "--text",
+            path: path.into(),
+            why: "documents are read from a table or a folder",
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn no_columns(
+    path: &str,
+    options: &ReadOptions,
+    why: &'static str,
+) -> Result<(), InputError> {
+    let given = [
+        ("--group-by", &options.group_by),
+        ("--group-by-each", &options.group_by_each),
+        ("--drop", &options.drop),
+        ("--one-hot", &options.one_hot),
+        ("--na-values", &options.na_values),
+    ];
+    let bins: Vec<String> = options.bins.iter().map(|bins| bins.column.clone()).collect();
+    let id: Vec<String> = options.id.iter().cloned().collect();
+    let given = given.into_iter().chain([("--bins", &bins), ("--id", &id)]);
+    match given.into_iter().find(|(_, columns)| !columns.is_empty()) {
+        Some((option, _)) => Err(InputError::OptionDoesNotApply { option, path: path.into(), why }),
+        None => Ok(()),
     }
 }
 

@@ -11,13 +11,14 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::cells::{Number, Part, Sink};
 use super::columns::typed;
 use super::delimited::Visit;
 use super::error::InputError;
 use super::guard;
 use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
-use super::table::{Number, Part, Sink, Table};
+use super::table::Table;
 
 /// Rows that are taken at once, at the least and at the most.
 const FEWEST: usize = 16;

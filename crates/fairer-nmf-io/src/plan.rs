@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::error::InputError;
-use super::options::{Bins, Missing, ReadOptions, Unseen};
-use super::recipe::TableRecipe;
+use super::options::{Bins, ReadOptions, Unseen, is_file};
+use super::recipe::{Missing, TableRecipe};
 use super::room::Room;
 use super::wishes::Wishes;
 use super::written::Decimal;
@@ -115,9 +115,7 @@ impl Plan {
         }
         // A name that is no column may still be a file.
         let weights = wishes.weights.as_ref();
-        if let Some(name) =
-            weights.filter(|name| plan.names.contains(name) || !crate::labels::is_file(name))
-        {
+        if let Some(name) = weights.filter(|name| plan.names.contains(name) || !is_file(name)) {
             let column = plan.claim(name, "--weights", &mut claimed)?;
             plan.weights = Some(plan.add_words(column, Role::Word));
         }

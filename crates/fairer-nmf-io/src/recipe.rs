@@ -2,9 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::options::Missing;
 use crate::written::Decimal;
-use crate::{Dataset, Failure, TextOptions};
+use crate::{Failure, TextOptions};
+
+/// Cells that are empty, `?`, `-`, `NA`, `N/A`, `NaN`, `null`, `k.A.` or an error of Excel (`#NV`,
+/// `#N/A`, …) have no value, and neither has NaN in a matrix. What then?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// An error that names the first of them; for a matrix it comes from the library, which looks
+    /// at every entry.
+    #[default]
+    Error,
+    /// Leave out their rows, and say so in a note.
+    DropRows,
+    /// Take features without a value as unobserved; what says the group of a row still needs one.
+    Unobserved,
+}
 
 /// How a table became the features of a model: what another table needs to become the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -89,13 +103,6 @@ pub struct Preparation {
     /// The columns of a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<TableRecipe>,
-}
-
-/// What a model of this data has to keep for new data.
-pub fn keep(dataset: &Dataset) -> Option<String> {
-    let kept = Preparation { text: dataset.recipe.clone(), table: dataset.table.clone() };
-    let anything = kept.text.is_some() || kept.table.is_some();
-    anything.then(|| kept.to_json())
 }
 
 impl Preparation {

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use crate::cells::{Number, Part};
 use crate::delimited::{self, Visit};
-use crate::delimiter_of;
 use crate::error::InputError;
-use crate::options::{Format, ReadOptions};
+use crate::options::{Format, ReadOptions, delimiter_of};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::plan::Plan;
-use crate::table::{Number, Part};
 
 /// The files of a folder of Parquet, in order of name.
 pub(super) fn parquet_files(path: &str) -> Vec<String> {
@@ -51,7 +50,7 @@ impl Source {
                 Ok(Self::Parquet(parquet::Stream::open(files, memory, options.limit)?))
             }
             #[cfg(not(feature = "parquet"))]
-            Some(Format::Parquet) => Err(crate::parquet_is_off(path)),
+            Some(Format::Parquet) => Err(InputError::parquet_is_off(path)),
             _ => Err(InputError::UnknownFormat { path: path.into() }),
         }
     }

@@ -7,10 +7,10 @@ use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memchr2_iter, memrchr};
 
 use super::{Header, fill};
+use crate::cells::{Number, Part, Sink};
 use crate::error::InputError;
 use crate::plan::{Plan, Reading};
 use crate::source::check_encoding;
-use crate::table::{Number, Part, Sink};
 
 /// Of the memory that may be taken, what a piece and what the longest row may take: numbers of one
 /// digit become 8 bytes, words some 40.
