@@ -14,9 +14,8 @@ use fairer_nmf_io::Failure;
 
 use super::sets::{SETS, Set};
 use super::trials::observe;
-use super::{Settings, Watch, put};
+use super::{CHANCE, Settings, Watch, put};
 
-pub(super) const FILE: &str = "chance.csv";
 const HEADER: &str = "dataset,group,rank,loss,mean,low,high,adjusted_p,draws";
 /// A p-value of at most this is more than chance.
 const LEVEL: f64 = 0.05;
@@ -69,7 +68,7 @@ impl Beside {
 
 /// What the folder holds.
 pub(super) fn read(folder: &Path) -> Vec<Beside> {
-    let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+    let text = std::fs::read_to_string(folder.join(CHANCE)).unwrap_or_default();
     text.lines().filter_map(Beside::parse).collect()
 }
 
@@ -130,7 +129,7 @@ pub(super) fn run(
             draws: chance.draws,
         }));
         let lines: String = known.iter().map(Beside::line).collect();
-        put(settings.out, FILE, format!("{HEADER}\n{lines}").as_bytes())?;
+        put(settings.out, CHANCE, format!("{HEADER}\n{lines}").as_bytes())?;
     }
     Ok(())
 }

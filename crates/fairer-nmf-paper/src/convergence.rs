@@ -10,13 +10,12 @@ use fairer_nmf::{
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::mean_and_sd;
 
-use super::kept::{self, Histories};
+use super::kept::{self, Histories, ITERATIONS};
 use super::sets::{Part, SETS, Set};
 use super::trials::{observe, one_thread_each, papers_parameters, trial_baselines};
 use super::{CURVES, Settings, Watch, put};
 
 const HEADER: &str = "dataset,rule,group,iteration,mean,sd,trials";
-pub(super) const ITERATIONS: usize = 1_000;
 pub(super) const RULES: [(&str, WeightRule); 2] =
     [("decaying", WeightRule::Decaying { even_start: true }), ("largest", WeightRule::Largest)];
 

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use fairer_nmf_io::Failure;
 
-use super::convergence::ITERATIONS;
 use super::put;
 
 /// Losses of a trial: rule, iteration, group.
 pub(super) type Histories = [Vec<Vec<f64>>; 2];
+
+/// Iterations of a trial, at the most.
+pub(super) const ITERATIONS: usize = 1_000;
 
 const FOLDER: &str = "convergence-trials";
 

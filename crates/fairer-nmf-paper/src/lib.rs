@@ -83,6 +83,8 @@ pub struct Reproduction {
     pub page: PathBuf,
 }
 
+/// The groups beside random groups of their sizes.
+const CHANCE: &str = "chance.csv";
 /// The curves of the convergence study.
 const CURVES: &str = "convergence.csv";
 /// The comparison with the paper, for people.

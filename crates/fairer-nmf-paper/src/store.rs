@@ -160,7 +160,7 @@ fn would_be_replaced(folder: &Path) -> std::io::Result<Option<String>> {
             |set: &Set| name.strip_prefix(set.key).is_some_and(|rest| rest.starts_with('-'));
         (name.ends_with(".svg") || name.ends_with(".png")) && SETS.iter().any(of_a_set)
     };
-    let ours = [RESULTS, super::chance::FILE, super::CURVES, super::PAGE, super::TABLES];
+    let ours = [RESULTS, super::CHANCE, super::CURVES, super::PAGE, super::TABLES];
     Ok(names.into_iter().find(|name| ours.contains(&name.as_str()) || figure(name)))
 }
 

@@ -1,6 +1,6 @@
 //! Claims 1 to 7: the synthetic sets and the convergence study.
 
-use super::super::convergence::ITERATIONS;
+use super::super::kept::ITERATIONS;
 use super::Check;
 use super::view::{
     ALONE, FAIRER, STANDARD, View, always_above, check, loss_range, made, never_beyond, range, set,
