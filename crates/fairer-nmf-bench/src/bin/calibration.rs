@@ -13,7 +13,8 @@ use fairer_nmf::{
 };
 use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
 use fairer_nmf_bench::calibration::picture::{Line, chart};
-use fairer_nmf_bench::calibration::populations::{KINDS, Population, Rng, Truth, draw};
+use fairer_nmf_bench::calibration::populations::{KINDS, Population, Truth, draw};
+use fairer_nmf_bench::calibration::random::Rng;
 use ndarray::Array2;
 
 const SOLVER: Solver = Solver { rank: 3, runs: 1, warm: true, tolerance: 1e-5, iterations: 500 };

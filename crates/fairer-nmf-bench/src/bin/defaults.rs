@@ -10,7 +10,8 @@ use fairer_nmf::audit::chance_losses;
 use fairer_nmf::{
     Baseline, GroupedData, Method, Model, Parameters, baseline::Estimate, fit, silent,
 };
-use fairer_nmf_bench::calibration::populations::{Population, Rng, draw};
+use fairer_nmf_bench::calibration::populations::{Population, draw};
+use fairer_nmf_bench::calibration::random::Rng;
 use fairer_nmf_io::{Matrix, Missing, ReadOptions, read};
 use ndarray::Array2;
 

@@ -1,7 +1,7 @@
 //! What was tried: fits of a set of rows alone, in the sample and cross-fitted, and the group's
 //! estimated loss with its standard error by each way of correcting the baseline.
 
-use super::populations::Rng;
+use super::random::Rng;
 use fairer_nmf::{
     Baseline, GroupedData, Method, Parameters, Stopping, audit::evaluate, fit, fit::Start,
     fit::fit_from, silent,

@@ -4,3 +4,4 @@
 pub mod estimators;
 pub mod picture;
 pub mod populations;
+pub mod random;
