@@ -1,19 +1,20 @@
 //! From the content of a report to its charts; used by the page and by the files.
 
-use crate::axis::{Unit, spread, with_margin};
+mod by_rank;
+
+use crate::axis::Unit;
 use crate::charts::{
     ChangeBar, Changes, Dumbbell, DumbbellPoint, DumbbellRow, DumbbellSeries, Heat, Lines, Series,
     TradeOff, TradeOffMark,
 };
-use crate::content::{GroupOutcome, RankPoint, RankSeries, Report};
+use crate::content::{GroupOutcome, Report};
 use crate::numbers::Percent;
+
+pub use by_rank::{Measure, methods, ranks};
 
 /// Widths of the pictures in the page: on a desk, on a phone.
 pub const WIDE: f64 = 720.0;
 pub const NARROW: f64 = 340.0;
-
-/// More groups than this are not told apart by colour.
-const MOST_COLOURED: usize = 7;
 
 /// Colour of a model: the one reported on is blue, the reference vermilion.
 pub fn model_colour(index: usize, models: usize) -> usize {
@@ -253,93 +254,6 @@ pub fn thinned(length: usize) -> Vec<usize> {
         .collect();
     places.dedup();
     places
-}
-
-/// Which of the two measures a sweep chart shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    Loss,
-    Error,
-}
-
-impl Measure {
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Loss => "loss",
-            Measure::Error => "error",
-        }
-    }
-
-    fn of(self, point: &RankPoint) -> (f64, f64) {
-        match self {
-            Measure::Loss => (point.loss_mean, point.loss_sd),
-            Measure::Error => (point.relative_error_mean, point.relative_error_sd),
-        }
-    }
-}
-
-/// Methods of the sweep, in order of appearance.
-pub fn methods(report: &Report) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for series in report.ranks.iter().flat_map(|r| &r.series) {
-        if !names.contains(&series.method.as_str()) {
-            names.push(&series.method);
-        }
-    }
-    names
-}
-
-/// Section 5: one measure of every group against rank, for one method.
-pub fn ranks(
-    report: &Report,
-    percent: Percent,
-    method: &str,
-    measure: Measure,
-    width: f64,
-) -> Option<Lines> {
-    let ranks = report.ranks.as_ref()?;
-    let ours: Vec<&RankSeries> = ranks.series.iter().filter(|s| s.method == method).collect();
-    let shown = highlighted(&ours, measure);
-    let mut series = Vec::new();
-    for (i, s) in ours.iter().enumerate() {
-        let (mean, sd): (Vec<_>, Vec<_>) = s.points.iter().map(|p| measure.of(p)).unzip();
-        let x = s.points.iter().map(|p| p.rank as f64).collect();
-        let place = shown.iter().position(|&k| k == i);
-        let colour = place.unwrap_or(0);
-        let line = Series::new(s.group.clone(), x, mean).with_band(sd);
-        series.push(Series { muted: place.is_none(), ..line.styled(colour, colour % 5) });
-    }
-    // One range for all methods, so that the panels can be compared by eye.
-    let all = ranks.series.iter().flat_map(|s| &s.points).map(|p| measure.of(p));
-    let range = with_margin(spread(all.flat_map(|(m, sd)| [m - sd, m + sd])), 0.05);
-    let threshold =
-        ranks.threshold.filter(|&t| measure == Measure::Loss && t > range.0 && t < range.1);
-    (!series.is_empty()).then(|| Lines {
-        title: format!("{method}: {} by rank", measure.name()),
-        x_label: "rank".into(),
-        y_label: format!("{} (mean ± sd)", measure.name()),
-        y_unit: Unit::Percent(percent),
-        y_range: Some(range),
-        reference: threshold.map(|t| (t, format!("threshold {}", percent.show(t)))),
-        series,
-        width,
-        height: 220.0,
-        ..Lines::default()
-    })
-}
-
-/// Indices of the series drawn in colour: all, or the three worst at the end.
-fn highlighted(series: &[&RankSeries], measure: Measure) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..series.len()).collect();
-    if series.len() > MOST_COLOURED {
-        let end = |i: usize| {
-            let last = series[i].points.last();
-            last.map_or(f64::NEG_INFINITY, |p| measure.of(p).0)
-        };
-        order.sort_by(|&a, &b| end(b).total_cmp(&end(a)));
-        order.truncate(3);
-    }
-    order
 }
 
 /// Section 6: use of topics by groups.

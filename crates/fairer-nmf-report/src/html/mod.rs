@@ -1,5 +1,6 @@
 //! The page: shell, policy, and the sections in order.
 
+mod beside_chance;
 mod compared;
 mod cost;
 mod is_it_real;

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use super::parts::{Cell, Row, Table, figure, figures, join, words};
-use super::{cost, who_pays};
-use crate::content::{GroupOutcome, Report, Verdict, VerdictCode};
-use crate::escape::{escape, in_sentence, name, strong};
-use crate::numbers::{Percent, count, p_value, share};
+use super::parts::{figure, join};
+use super::{beside_chance, cost, who_pays};
+use crate::content::{Report, Verdict, VerdictCode};
+use crate::escape::{in_sentence, name, strong};
+use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
 use crate::svg::Theme;
 
@@ -88,55 +88,7 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
         let _ = write!(caption, " The {} that stand out most; all are below.", groups.len());
     }
     body.push_str(&figure(&wide, &narrow, &caption));
-    body.push_str(&table(report, groups, percent).folded("The picture as a table"));
-}
-
-/// Groups under the first model beside random groups of their size.
-pub fn table(report: &Report, groups: Vec<&GroupOutcome>, percent: Percent) -> Table {
-    let first = report.models.first().map_or("", |m| m.name.as_str());
-    let chance = groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some()));
-    let mut columns = vec![words("Group"), figures("Rows"), figures("Loss, %")];
-    if chance {
-        columns.extend(
-            [
-                "Random groups, %",
-                "from, %",
-                "to, %",
-                "Beyond them, points",
-                "Beyond the others, points",
-                "p, adjusted",
-            ]
-            .map(figures),
-        );
-    }
-    let rows = groups.into_iter().map(|group| {
-        let result = group.results.first().copied().unwrap_or_default();
-        let mut cells = vec![
-            Cell::name(&group.name),
-            Cell::number(count(group.rows), group.rows as f64),
-            Cell::number(percent.bare(result.loss), result.loss),
-        ];
-        if chance {
-            let shown = |value: Option<f64>| {
-                let value = value.unwrap_or(f64::NAN);
-                Cell::number(percent.bare(value), value)
-            };
-            cells.extend([result.chance_mean, result.chance_low, result.chance_high].map(shown));
-            let excess = result.excess_loss.unwrap_or(f64::NAN);
-            cells.push(Cell::number(percent.signed(excess), excess));
-            let difference = result.difference.unwrap_or(f64::NAN);
-            cells.push(Cell::number(percent.signed(difference), difference));
-            let p = result.adjusted_p.unwrap_or(f64::NAN);
-            cells.push(Cell::number(escape(&p_value(p)), p));
-        }
-        Row { cells, rank: None }
-    });
-    Table {
-        caption: format!("Every group under {first}, beside random groups of its size"),
-        spans: Vec::new(),
-        columns,
-        rows: rows.collect(),
-    }
+    body.push_str(&beside_chance::table(report, groups, percent).folded("The picture as a table"));
 }
 
 /// The choices that follow from what was found.

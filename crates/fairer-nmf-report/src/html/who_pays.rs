@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Section;
+use super::beside_chance;
 use super::parts::{Cell, Row, Table, figure, figures, list, words};
 use crate::content::{GroupOutcome, Report};
 use crate::escape::{in_sentence, name, strong};
@@ -47,7 +48,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     }
     let groups = by_loss(report);
     if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
-        let table = super::summary::table(report, groups, percent);
+        let table = beside_chance::table(report, groups, percent);
         body.push_str(&table.folded("Beside random groups of the same size"));
     }
     body.push_str(&smalls(report));
