@@ -74,42 +74,6 @@ fn fit_writes_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
-fn the_time_limit_covers_the_audit() {
-    let place = Place::new();
-    // Refits that would take days.
-    let endless = ["--draws", "50", "--permutations", "50", "--refit", "1000000000"];
-    let limited = |command: &str, more: &[&str]| {
-        let mut run = place.command();
-        run.args([command, HEART]).args(BY_SEX).args(["--time-limit", "4", "--baseline-runs", "1"]);
-        // So that a limit that is not kept fails, instead of running on.
-        ran(run.args(endless).args(more).timeout(std::time::Duration::from_secs(200)))
-    };
-    let fitted = limited("fit", &["--rank", "2", "--report", "t.html", "--model", "m.safetensors"]);
-    assert_eq!(fitted.code, 0, "{}", fitted.err);
-    let warning = "the time limit ended the audit before it was done: it has no ";
-    assert!(fitted.err.contains(&format!("warning: {warning}")), "{}", fitted.err);
-    assert!(fitted.err.contains("; raise --time-limit\n"), "{}", fitted.err);
-    let page = place.read("t.html");
-    assert!(page.contains(warning) && page.contains("What are the topics?"));
-
-    let audited = limited("audit", &["--model", "m.safetensors", "--json", "a.json"]);
-    assert_eq!(audited.code, 0, "{}", audited.err);
-    let json = place.json("a.json");
-    let unfinished = json["audit"]["unfinished"].as_array().unwrap();
-    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
-    assert!(json["warnings"].to_string().contains(warning), "{}", json["warnings"]);
-}
-
-#[test]
-fn an_audit_of_a_model_tells_the_gap_that_the_model_stores() {
-    let place = Place::new();
-    place.heart("fit", &["--rank", "2", "--model", "m.safetensors", "--json", "f.json"]);
-    place.heart("audit", &["--model", "m.safetensors", "--json", "a.json"]);
-    let gap = number(&place.json("f.json")["step_gap"]);
-    assert_eq!(number(&place.json("a.json")["step_gap"]), gap);
-}
-
-#[test]
 fn transform_in_chunks_gives_every_row_its_own_coordinates() {
     let place = Place::with("a.csv", small_csv(','));
     place.ok(&["fit", "a.csv", "--group-by", "g", "--rank", "2", "--model", "m.safetensors"]);
@@ -302,72 +266,6 @@ fn transform_gives_the_representation_of_the_fit_in_any_column_order() {
 }
 
 #[test]
-fn audit_of_a_model_repeats_the_fit() {
-    let place = Place::new();
-    place.heart("fit", &["--rank", "4", "--model", "m.safetensors", "--json", "fit.json"]);
-    let more = ["--model", "m.safetensors", "--json", "audit.json", "--report", "audit.html"];
-    let ran = place.heart("audit", &more);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let verdict = place.json("audit.json")["verdict"]["sentence"].as_str().unwrap().to_owned();
-    assert!(ran.out.starts_with(&verdict), "{}", ran.out);
-    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
-    for l in 0..2 {
-        for field in ["loss", "relative_error", "baseline_error"] {
-            let difference = number(&fit["groups"][l][field]) - number(&audit["groups"][l][field]);
-            assert!(difference.abs() < 1e-9, "{field}: {difference}");
-        }
-        let standard = |json: &Value| number(&json["groups"][l]["standard"]["loss"]);
-        assert!((standard(&fit) - standard(&audit)).abs() < 1e-9);
-    }
-    assert_eq!(audit["certificate"], fit["certificate"]);
-    assert!(fit["certificate"].is_string());
-    assert_eq!(audit["audit"]["bootstrap"]["draws"], 2000);
-    assert!(place.read("audit.html").contains("female"));
-    place.refused(
-        &[&["audit", HEART][..], &BY_SEX, &["--model", "m.safetensors", "--normalize", "none"]]
-            .concat(),
-        "--normalize does not go with --model: the model brings its own scaling",
-    );
-}
-
-#[test]
-fn audit_takes_dictionaries_from_anywhere_either_way_round() {
-    let place = Place::with("a.csv", small_csv(','));
-    // Columns in another order than the data's: they are matched by name.
-    place.write("H.csv", "z,y,x,w\n0,0,0.2,1\n1,1,0,0\n");
-    place.write("Ht.csv", "t1,t2\n1,0\n0.2,0\n0,1\n0,1\n");
-    place.write("wrong.csv", "w,x,y\n1,2,3\n");
-    let audit = |components: &str, more: &[&str]| {
-        let args = ["audit", "a.csv", "--group-by", "g", "--components", components];
-        place.run(&[&args[..], &["--baseline", "zero", "--no-compare"], more].concat())
-    };
-    let one = audit("H.csv", &["--json", "-"]);
-    assert!(one.err.contains("note: H.csv was taken to be fitted to the numbers as they are; if its features were scaled to unit length, say --normalize features"), "{}", one.err);
-    let two = audit("Ht.csv", &["--json", "-"]);
-    assert!(
-        two.err.contains("note: Ht.csv has one row a feature: it was turned around"),
-        "{}",
-        two.err
-    );
-    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    for l in 0..2 {
-        let loss = |text: &str| number(&json(text)["groups"][l]["loss"]);
-        assert!((loss(&one.out) - loss(&two.out)).abs() < 1e-12);
-    }
-    assert_eq!(json(&one.out)["method"], "given");
-    assert_eq!(json(&one.out)["data"]["normalize"], "none");
-    let scaled = audit("H.csv", &["--json", "-", "--normalize", "features"]);
-    assert_eq!(json(&scaled.out)["data"]["normalize"], "features");
-    assert_ne!(json(&scaled.out)["groups"], json(&one.out)["groups"]);
-    let wrong = audit("wrong.csv", &[]);
-    assert_eq!(wrong.code, 2);
-    assert_eq!(
-        wrong.err,
-        "error: a.csv differs from wrong.csv in its features: `z` is not in wrong.csv: leave it out with `--drop z`\n"
-    );
-}
-
-#[test]
 fn sweep_has_one_record_per_method_rank_trial_and_group() {
     let place = Place::new();
     let more = ["--ranks", "1..3", "--trials", "2", "--methods", "standard,am"];
@@ -449,20 +347,4 @@ fn inspect_shows_everything_that_would_be_refused() {
     assert_eq!((&json["rows"], &json["features"]), (&297.into(), &12.into()));
     assert_eq!(json["groups"][0], serde_json::json!({"name": "male", "rows": 201}));
     assert_eq!(json["problems"], serde_json::json!([]));
-}
-
-#[test]
-fn an_audit_of_a_model_shows_what_its_fit_allowed() {
-    let place = Place::new();
-    let fit = ["--rank", "5", "--json", "fit.json", "--model", "m.safetensors", "--no-compare"];
-    place.heart("fit", &fit);
-    let ran = place.heart("audit", &["--model", "m.safetensors", "--json", "audit.json"]);
-    assert!(ran.out.contains("allowed: the loss that chance explains"), "{}", ran.out);
-    assert!(ran.out.contains("<- worst adjusted loss"), "{}", ran.out);
-    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
-    assert_eq!(audit["criterion"], "adjusted loss");
-    for l in 0..2 {
-        let of = |json: &serde_json::Value| number(&json["groups"][l]["allowance"]);
-        assert_eq!(of(&fit), of(&audit));
-    }
 }

@@ -60,3 +60,40 @@ fn audit_takes_dictionaries_as_pandas_writes_them() {
         assert_eq!((ran.code, ran.err), (2, format!("{index}{message}")));
     }
 }
+
+#[test]
+fn audit_takes_dictionaries_from_anywhere_either_way_round() {
+    let place = Place::with("a.csv", small_csv(','));
+    // Columns in another order than the data's: they are matched by name.
+    place.write("H.csv", "z,y,x,w\n0,0,0.2,1\n1,1,0,0\n");
+    place.write("Ht.csv", "t1,t2\n1,0\n0.2,0\n0,1\n0,1\n");
+    place.write("wrong.csv", "w,x,y\n1,2,3\n");
+    let audit = |components: &str, more: &[&str]| {
+        let args = ["audit", "a.csv", "--group-by", "g", "--components", components];
+        place.run(&[&args[..], &["--baseline", "zero", "--no-compare"], more].concat())
+    };
+    let one = audit("H.csv", &["--json", "-"]);
+    assert!(one.err.contains("note: H.csv was taken to be fitted to the numbers as they are; if its features were scaled to unit length, say --normalize features"), "{}", one.err);
+    let two = audit("Ht.csv", &["--json", "-"]);
+    assert!(
+        two.err.contains("note: Ht.csv has one row a feature: it was turned around"),
+        "{}",
+        two.err
+    );
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    for l in 0..2 {
+        let loss = |text: &str| number(&json(text)["groups"][l]["loss"]);
+        assert!((loss(&one.out) - loss(&two.out)).abs() < 1e-12);
+    }
+    assert_eq!(json(&one.out)["method"], "given");
+    assert_eq!(json(&one.out)["data"]["normalize"], "none");
+    let scaled = audit("H.csv", &["--json", "-", "--normalize", "features"]);
+    assert_eq!(json(&scaled.out)["data"]["normalize"], "features");
+    assert_ne!(json(&scaled.out)["groups"], json(&one.out)["groups"]);
+    let wrong = audit("wrong.csv", &[]);
+    assert_eq!(wrong.code, 2);
+    assert_eq!(
+        wrong.err,
+        "error: a.csv differs from wrong.csv in its features: `z` is not in wrong.csv: leave it out with `--drop z`\n"
+    );
+}

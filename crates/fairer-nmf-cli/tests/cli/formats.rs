@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::support::{Place, number, ran, shared, small, small_csv};
+use crate::support::{Place, number, ran, small, small_csv};
 use serde_json::Value;
 
 /// The groups of a fit of rank 2 without scaling, as JSON.
@@ -292,71 +292,6 @@ fn a_folder_of_documents() {
 }
 
 #[test]
-fn the_default_terms_are_pythons_and_patterns_of_ones_own_those_of_the_regex_crate() {
-    // Combining marks are no word characters in Python, and ² is one; in the crate regex it is the
-    // other way round.
-    let place = Place::with("a.csv", "g,t\na,e\u{301}te\u{301} x²\nb,x² na\u{308}h\n");
-    let terms = |more: &[&str]| {
-        let fit = ["fit", "a.csv", "--text", "t", "--group-by", "g", "--rank", "1", "--force"];
-        let out = ["--model", "m.safetensors", "--no-compare"];
-        place.ok(&[&fit[..], &out, more].concat());
-        let json = place.ok(&["topics", "m.safetensors", "--top", "9", "--json", "-"]).out;
-        let json: Value = serde_json::from_str(&json).unwrap();
-        let features = json["topics"][0]["features"].as_array().unwrap().clone();
-        let mut names: Vec<String> =
-            features.iter().map(|f| f["name"].as_str().unwrap().to_owned()).collect();
-        names.sort();
-        names
-    };
-    // sorted(set(re.findall(r"(?u)\b\w\w+\b", text))) in CPython 3.11
-    assert_eq!(terms(&[]), ["na", "te", "x²"]);
-    let own = |pattern: &str| terms(&["--token-pattern", pattern]);
-    assert_eq!(own(r"\b\w+\b"), ["e\u{301}te\u{301}", "na\u{308}h", "x"]);
-    assert_eq!(own(r"\b[a-z]²"), ["x²"]);
-    place.refused(
-        &["inspect", "a.csv", "--text", "t", "--group-by", "g", "--token-pattern", r"(?<!\d)\w+"],
-        r"--token-pattern: `(?<!\d)\w+` is not a regular expression that can be used: look-around, including look-ahead and look-behind, is not supported",
-    );
-}
-
-#[test]
-fn a_model_of_documents_weighs_new_ones_as_its_own() {
-    let place = Place::with(
-        "pets.csv",
-        "kind,body\ncat,the cat purrs softly\ncat,cat and cat food\ncat,a cat sleeps\n\
-         dog,the dog barks loudly\ndog,dog food and dog walks\ndog,a dog runs\n",
-    );
-    place.write("stop.txt", "the\nand\n");
-    let fit = ["fit", "pets.csv", "--text", "body", "--group-by", "kind", "--rank", "2"];
-    let options = ["--stop-words", "stop.txt", "--sublinear-tf"];
-    place.ok(&[&fit[..], &options, &["--model", "m.safetensors", "--no-compare"]].concat());
-    std::fs::remove_file(place.path().join("stop.txt")).unwrap();
-    let transform = |file: &str, more: &[&str]| {
-        let all = ["transform", file, "--text", "body", "--model", "m.safetensors", "-o", "-"];
-        place.run(&[&all[..], more].concat())
-    };
-    // Alone or in company, a document has the same coordinates: its weights come from the model.
-    let texts = ["cat food", "dog walks and the cat sleeps", "nothing known"];
-    place.write("all.csv", format!("body\n{}\n", texts.join("\n")));
-    let all = transform("all.csv", &[]);
-    assert_eq!((all.code, all.err.as_str()), (0, ""));
-    let coordinates = |line: &str| line.split_once(',').unwrap().1.to_owned();
-    for (text, line) in texts.iter().zip(all.out.lines().skip(1)) {
-        place.write("one.csv", format!("body\n{text}\n"));
-        let one = transform("one.csv", &[]).out;
-        assert_eq!(coordinates(one.lines().nth(1).unwrap()), coordinates(line), "{text}");
-    }
-    assert_eq!(all.out.lines().nth(3), Some("3,0.0,0.0"), "no known term, no coordinates");
-    // Saying the same again is fine, something else is not.
-    place.write("stop.txt", "the\nand\n");
-    assert_eq!(transform("all.csv", &options).out, all.out);
-    place.refused(
-        &["transform", "all.csv", "--text", "body", "--model", "m.safetensors", "-o", "-", "--norm", "l1"],
-        "--norm does not go with m.safetensors, which brings its own options about documents, and others: leave it out",
-    );
-}
-
-#[test]
 fn one_hot_columns_follow_the_model() {
     let place = Place::with("a.csv", "g,colour,x\na,red,1\na,blue,2\nb,red,3\nb,green,4\n");
     let fit = ["fit", "a.csv", "--group-by", "g", "--one-hot", "colour", "--rank", "1"];
@@ -376,37 +311,4 @@ fn one_hot_columns_follow_the_model() {
     );
     let ran = place.run(&[&transform[..], &["--unseen", "error"]].concat());
     assert_eq!(ran.code, 2, "{}", ran.err);
-}
-
-#[test]
-fn newsgroups_from_posts_equal_the_papers_matrix() {
-    let Some(posts) = shared("20newsgroups/20n_subset_1500.jsonl.gz") else { return };
-    let (Some(matrix), Some(rows), Some(vocabulary)) = (
-        shared("20newsgroups/20n_tfidf_1500x200.npz"),
-        shared("20newsgroups/20n_rows.csv"),
-        shared("20newsgroups/20n_vocabulary.csv"),
-    ) else {
-        return;
-    };
-    let place = Place::new();
-    let common = ["--rank", "6", "--max-iter", "3", "--baseline", "zero", "--no-compare", "--json"];
-    let text = ["fit", &posts, "--text", "text", "--preset", "paper"];
-    place.ok(&[&text[..], &["--group-by", "group"], &common, &["text.json"]].concat());
-    let given = ["fit", &posts, "--text", "text", "--preset", "paper", "--vocabulary"];
-    let terms = format!("{vocabulary}:term");
-    place.ok(&[&given[..], &[&terms, "--group-by", "group"], &common, &["given.json"]].concat());
-    let groups = format!("{rows}:group");
-    place.ok(&[&["fit", &matrix, "--groups", &groups][..], &common, &["npz.json"]].concat());
-    let losses = |name: &str| -> Vec<f64> {
-        let json = place.json(name);
-        assert_eq!(json["data"]["features"], 200);
-        json["groups"].as_array().unwrap().iter().map(|g| number(&g["loss"])).collect()
-    };
-    let paper = losses("npz.json");
-    assert_eq!(paper.len(), 6);
-    for name in ["text.json", "given.json"] {
-        for (ours, theirs) in losses(name).iter().zip(&paper) {
-            assert!((ours - theirs).abs() < 1e-9, "{name}: {ours} {theirs}");
-        }
-    }
 }

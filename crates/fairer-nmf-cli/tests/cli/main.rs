@@ -1,5 +1,6 @@
 //! The real binary on real files: what it prints, writes, refuses, and with which exit code.
 
+mod audits;
 mod bad_input;
 mod charts;
 mod checkpoint;
@@ -18,6 +19,7 @@ mod kills;
 mod models;
 mod on_disk;
 mod outputs;
+mod overlapping;
 mod pages;
 mod reproduce;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::{Place, shared};
+use crate::support::{Place, number, shared};
 
 /// Values per data set, method, metric, group and rank, one per trial.
 type Values = BTreeMap<(String, String, String, String, usize), Vec<f64>>;
@@ -197,4 +197,31 @@ fn without_its_posts_newsgroups_is_skipped_with_a_sentence() {
 
     let wrong = place.run(&["reproduce", "20-newsgroups", "--data", "nowhere", "--out", "r"]);
     assert_eq!(wrong.code, 2, "{}", wrong.err);
+}
+
+#[test]
+fn hidden_groups_are_studied() {
+    let place = Place::new();
+    let ran = place.ok(&["reproduce", "unknown-groups", "--trials", "1", "--out", "u"]);
+    assert!(ran.err.contains("20 Newsgroups is skipped"), "{}", ran.err);
+    assert!(ran.out.contains("groups hidden, trials: 1"), "{}", ran.out);
+    let json = place.json("u/unknown-groups.json");
+    let sets = json.as_array().unwrap();
+    assert_eq!(sets.len(), 3);
+    for set in sets {
+        let outcomes = set["outcomes"].as_array().unwrap();
+        // With as many groups as topics, two ways are one.
+        let count = if set["rank"] == set["groups"] { 8 } else { 9 };
+        assert_eq!(outcomes.len(), count);
+        let of = |at: usize, what: &str| number(&outcomes[at][what][0]);
+        assert_eq!((of(0, "recovered"), of(1, "recovered")), (0.0, 1.0));
+        // The part is that of the fall from standard NMF to known groups.
+        for at in 0..count {
+            let fall = of(0, "worst_losses") - of(1, "worst_losses");
+            let own = (of(0, "worst_losses") - of(at, "worst_losses")) / fall;
+            assert!((own - of(at, "recovered")).abs() < 1e-9);
+        }
+    }
+    assert!(place.read("u/unknown-groups.svg").trim_end().ends_with("</svg>"));
+    assert!(ran.out.contains(place.read("u/unknown-groups.md").trim_end()), "{}", ran.out);
 }

@@ -1,10 +1,10 @@
-//! Groups that nobody knows, groups by a table, penalties and unobserved cells: what the options do, and what is refused.
+//! Groups that nobody knows, penalties and unobserved cells: what the options do, and what is refused.
 
-use crate::support::{HEART, Place, number};
+use crate::support::{Place, number};
 use serde_json::Value;
 
 /// Persons with a sex; `gap` says which cells have no value.
-fn people(gap: impl Fn(usize, usize) -> bool) -> String {
+pub(crate) fn people(gap: impl Fn(usize, usize) -> bool) -> String {
     let mut text = "a,b,c,d,sex\n".to_owned();
     for i in 0..40_usize {
         for j in 0..4 {
@@ -16,17 +16,17 @@ fn people(gap: impl Fn(usize, usize) -> bool) -> String {
     text
 }
 
-fn none(_: usize, _: usize) -> bool {
+pub(crate) fn none(_: usize, _: usize) -> bool {
     false
 }
 
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     Place::with("p.csv", people(none))
 }
 
 const FIT: [&str; 4] = ["fit", "p.csv", "-r", "2"];
 
-fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&FIT[..], more].concat()
 }
 
@@ -322,104 +322,4 @@ fn what_would_be_ignored_is_refused() {
     let looked =
         place.ok(&["inspect", "p.csv", "--group-by", "sex", "--missing", "unobserved"]).out;
     assert!(looked.contains("--rank 2"), "{looked}");
-}
-
-#[test]
-fn families_may_have_their_intersections_beside_them() {
-    let text: String = (people(none).lines().enumerate())
-        .map(|(i, line)| match i {
-            0 => format!("{line},region\n"),
-            _ => format!("{line},{}\n", ["north", "south"][i % 2]),
-        })
-        .collect();
-    let place = Place::with("p.csv", text);
-    let each = ["--group-by-each", "sex,region", "--intersections", "--json", "e.json"];
-    place.ok(&with(&[&each[..], &["--allow-small-groups"]].concat()));
-    let json = place.json("e.json");
-    let groups = json["groups"].as_array().unwrap();
-    let of = |family: &str| groups.iter().filter(|g| g["family"] == family).count();
-    assert_eq!((of("sex"), of("region"), of("sex | region")), (2, 2, 4), "{groups:?}");
-    place.ok(&with(&["--group-by", "sex,region", "--json", "c.json", "--allow-small-groups"]));
-    let rows = |g: &Value| (g["rows"].as_u64().unwrap(), number(&g["norm"]));
-    let combined = place.json("c.json");
-    let combined = combined["groups"].as_array().unwrap();
-    let beside = groups.iter().filter(|g| g["family"] == "sex | region");
-    for (one, other) in beside.zip(combined) {
-        assert!(one["name"].as_str().unwrap().ends_with(other["name"].as_str().unwrap()));
-        assert_eq!(rows(one).0, rows(other).0);
-        assert!((rows(one).1 - rows(other).1).abs() < 1e-9);
-    }
-    place.refused(
-        &with(&["--group-by-each", "sex", "--drop", "region", "--intersections"]),
-        "--intersections are those of several columns: name them with --group-by-each",
-    );
-}
-
-#[test]
-fn a_table_of_members_says_the_groups() {
-    let place = place();
-    let mut table = "f,m,old\n".to_owned();
-    for i in 0..40 {
-        let m = usize::from(i % 3 % 2 == 1);
-        table += &format!("{},{m},{}\n", 1 - m, usize::from(i % 5 == 0));
-    }
-    place.write("g.csv", &table);
-    place.ok(&with(&["--drop", "sex", "--membership", "g.csv", "--json", "m.json"]));
-    let json = place.json("m.json");
-    let named = |json: &Value| -> Vec<(String, u64)> {
-        let groups = json["groups"].as_array().unwrap().iter();
-        groups
-            .map(|g| (g["name"].as_str().unwrap().to_owned(), g["rows"].as_u64().unwrap()))
-            .collect()
-    };
-    let found = named(&json);
-    assert_eq!(found[2], ("old".to_owned(), 8));
-    // Two groups that divide the rows are those of a column of labels.
-    place.write(
-        "two.csv",
-        table.lines().map(|l| format!("{}\n", l.rsplit_once(',').unwrap().0)).collect::<String>(),
-    );
-    place.ok(&with(&["--drop", "sex", "--membership", "two.csv", "--json", "t.json"]));
-    place.ok(&with(&["--group-by", "sex", "--json", "s.json"]));
-    assert_eq!(named(&place.json("t.json")), named(&place.json("s.json")));
-    assert_eq!(place.json("t.json")["worst_loss"], place.json("s.json")["worst_loss"]);
-    place.write("bad.csv", table.replacen("1,0,1", "2,0,1", 1));
-    place.refused(
-        &with(&["--drop", "sex", "--membership", "bad.csv"]),
-        "--membership: bad.csv, line 2, column `f` has 2: a row is in a group (1) or not (0)",
-    );
-    place.write("nobody.csv", table.replace(",1\n", ",0\n"));
-    place.refused(
-        &with(&["--drop", "sex", "--membership", "nobody.csv"]),
-        "group 'old' has no rows: leave it out or check its labels",
-    );
-    let both = place.run(&["fit", HEART, "--group-by", "sex", "--membership", "g.csv", "-r", "2"]);
-    assert_eq!(both.code, 2, "{}", both.err);
-}
-
-#[test]
-fn hidden_groups_are_studied() {
-    let place = Place::new();
-    let ran = place.ok(&["reproduce", "unknown-groups", "--trials", "1", "--out", "u"]);
-    assert!(ran.err.contains("20 Newsgroups is skipped"), "{}", ran.err);
-    assert!(ran.out.contains("groups hidden, trials: 1"), "{}", ran.out);
-    let json = place.json("u/unknown-groups.json");
-    let sets = json.as_array().unwrap();
-    assert_eq!(sets.len(), 3);
-    for set in sets {
-        let outcomes = set["outcomes"].as_array().unwrap();
-        // With as many groups as topics, two ways are one.
-        let count = if set["rank"] == set["groups"] { 8 } else { 9 };
-        assert_eq!(outcomes.len(), count);
-        let of = |at: usize, what: &str| number(&outcomes[at][what][0]);
-        assert_eq!((of(0, "recovered"), of(1, "recovered")), (0.0, 1.0));
-        // The part is that of the fall from standard NMF to known groups.
-        for at in 0..count {
-            let fall = of(0, "worst_losses") - of(1, "worst_losses");
-            let own = (of(0, "worst_losses") - of(at, "worst_losses")) / fall;
-            assert!((own - of(at, "recovered")).abs() < 1e-9);
-        }
-    }
-    assert!(place.read("u/unknown-groups.svg").trim_end().ends_with("</svg>"));
-    assert!(ran.out.contains(place.read("u/unknown-groups.md").trim_end()), "{}", ran.out);
 }

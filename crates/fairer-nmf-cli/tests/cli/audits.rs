@@ -1,0 +1,85 @@
+//! Audits of models that were fitted: they repeat what the fit said, and keep its limits.
+
+use crate::support::{BY_SEX, HEART, Place, number, ran};
+use serde_json::Value;
+
+#[test]
+fn the_time_limit_covers_the_audit() {
+    let place = Place::new();
+    // Refits that would take days.
+    let endless = ["--draws", "50", "--permutations", "50", "--refit", "1000000000"];
+    let limited = |command: &str, more: &[&str]| {
+        let mut run = place.command();
+        run.args([command, HEART]).args(BY_SEX).args(["--time-limit", "4", "--baseline-runs", "1"]);
+        // So that a limit that is not kept fails, instead of running on.
+        ran(run.args(endless).args(more).timeout(std::time::Duration::from_secs(200)))
+    };
+    let fitted = limited("fit", &["--rank", "2", "--report", "t.html", "--model", "m.safetensors"]);
+    assert_eq!(fitted.code, 0, "{}", fitted.err);
+    let warning = "the time limit ended the audit before it was done: it has no ";
+    assert!(fitted.err.contains(&format!("warning: {warning}")), "{}", fitted.err);
+    assert!(fitted.err.contains("; raise --time-limit\n"), "{}", fitted.err);
+    let page = place.read("t.html");
+    assert!(page.contains(warning) && page.contains("What are the topics?"));
+
+    let audited = limited("audit", &["--model", "m.safetensors", "--json", "a.json"]);
+    assert_eq!(audited.code, 0, "{}", audited.err);
+    let json = place.json("a.json");
+    let unfinished = json["audit"]["unfinished"].as_array().unwrap();
+    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(json["warnings"].to_string().contains(warning), "{}", json["warnings"]);
+}
+
+#[test]
+fn an_audit_of_a_model_tells_the_gap_that_the_model_stores() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "2", "--model", "m.safetensors", "--json", "f.json"]);
+    place.heart("audit", &["--model", "m.safetensors", "--json", "a.json"]);
+    let gap = number(&place.json("f.json")["step_gap"]);
+    assert_eq!(number(&place.json("a.json")["step_gap"]), gap);
+}
+
+#[test]
+fn audit_of_a_model_repeats_the_fit() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "4", "--model", "m.safetensors", "--json", "fit.json"]);
+    let more = ["--model", "m.safetensors", "--json", "audit.json", "--report", "audit.html"];
+    let ran = place.heart("audit", &more);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let verdict = place.json("audit.json")["verdict"]["sentence"].as_str().unwrap().to_owned();
+    assert!(ran.out.starts_with(&verdict), "{}", ran.out);
+    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
+    for l in 0..2 {
+        for field in ["loss", "relative_error", "baseline_error"] {
+            let difference = number(&fit["groups"][l][field]) - number(&audit["groups"][l][field]);
+            assert!(difference.abs() < 1e-9, "{field}: {difference}");
+        }
+        let standard = |json: &Value| number(&json["groups"][l]["standard"]["loss"]);
+        assert!((standard(&fit) - standard(&audit)).abs() < 1e-9);
+    }
+    assert_eq!(audit["certificate"], fit["certificate"]);
+    assert!(fit["certificate"].is_string());
+    assert_eq!(audit["audit"]["bootstrap"]["draws"], 2000);
+    assert!(place.read("audit.html").contains("female"));
+    place.refused(
+        &[&["audit", HEART][..], &BY_SEX, &["--model", "m.safetensors", "--normalize", "none"]]
+            .concat(),
+        "--normalize does not go with --model: the model brings its own scaling",
+    );
+}
+
+#[test]
+fn an_audit_of_a_model_shows_what_its_fit_allowed() {
+    let place = Place::new();
+    let fit = ["--rank", "5", "--json", "fit.json", "--model", "m.safetensors", "--no-compare"];
+    place.heart("fit", &fit);
+    let ran = place.heart("audit", &["--model", "m.safetensors", "--json", "audit.json"]);
+    assert!(ran.out.contains("allowed: the loss that chance explains"), "{}", ran.out);
+    assert!(ran.out.contains("<- worst adjusted loss"), "{}", ran.out);
+    let (fit, audit) = (place.json("fit.json"), place.json("audit.json"));
+    assert_eq!(audit["criterion"], "adjusted loss");
+    for l in 0..2 {
+        let of = |json: &serde_json::Value| number(&json["groups"][l]["allowance"]);
+        assert_eq!(of(&fit), of(&audit));
+    }
+}
