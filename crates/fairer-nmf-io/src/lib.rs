@@ -2,8 +2,8 @@
 //! results are written whole or not at all.
 //!
 //! [`ReadOptions`] says what the user asked; `plan` what each column is for; one file per format
-//! feeds `cells` to a `table` or makes a [`Matrix`]; [`Dataset`] is what comes out, and [`Loaded`] how
-//! the library takes it. [`Output`] is a file that will be written. Nothing here knows of
+//! feeds `cells` to a `table` or makes a [`Matrix`]; `reading` finds the format; [`Dataset`] is what
+//! comes out, and [`Loaded`] how the library takes it. [`Output`] is a file that will be written. Nothing here knows of
 //! commands or of a terminal: what goes wrong is a [`Failure`] or an [`InputError`], one sentence
 //! each, in the words of the program's options.
 

@@ -84,14 +84,7 @@ pub fn read(path: &str, options: &ReadOptions) -> Result<Dataset, InputError> {
     } else {
         read_format::<f64>(path, format, options)?
     };
-    if options.transpose {
-        turn(&mut dataset)?;
-    }
-    match options.missing {
-        Missing::Error => {}
-        Missing::DropRows => missing::drop_rows(&mut dataset)?,
-        Missing::Unobserved => missing::unobserved(&mut dataset)?,
-    }
+    arrange(&mut dataset, options)?;
     if let Some(names) = &options.feature_names {
         name_features(&mut dataset, names, options.limit)?;
     }
@@ -215,16 +208,21 @@ pub fn read_bytes(
         Precision::F32 => parse::<f32>(room, bytes, format, options)?,
         _ => parse::<f64>(room, bytes, format, options)?,
     };
-    if options.transpose {
-        turn(&mut dataset)?;
-    }
-    match options.missing {
-        Missing::Error => {}
-        Missing::DropRows => missing::drop_rows(&mut dataset)?,
-        Missing::Unobserved => missing::unobserved(&mut dataset)?,
-    }
+    arrange(&mut dataset, options)?;
     categories::settle(&mut dataset, options.merge_spellings);
     Ok(dataset)
+}
+
+/// Turns a matrix around and does what was asked with what is missing.
+fn arrange(dataset: &mut Dataset, options: &ReadOptions) -> Result<(), InputError> {
+    if options.transpose {
+        turn(dataset)?;
+    }
+    match options.missing {
+        Missing::Error => Ok(()),
+        Missing::DropRows => missing::drop_rows(dataset),
+        Missing::Unobserved => missing::unobserved(dataset),
+    }
 }
 
 /// Plain bytes of a format as a data set.

@@ -1,4 +1,4 @@
-//! Groups that have rows in common: families with their intersections, and groups by a table of members.
+//! Groups that have rows in common: families with their intersections, and a table of members.
 
 use crate::support::{HEART, Place, number};
 use crate::unknown::{none, people, place, with};
