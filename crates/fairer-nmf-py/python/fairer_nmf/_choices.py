@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from fairer_nmf import _data
-
-if TYPE_CHECKING:
-    from fairer_nmf._estimator import FairerNMF
-
+from fairer_nmf._parameters import Parameters
 
 # How many groups are found where nothing is said.
 FOUND_GROUPS = 2
 
 
-def settings(estimator: FairerNMF) -> dict[str, Any]:
+def settings(told: Parameters) -> dict[str, Any]:
     """Give their part of the settings of a fit."""
-    share, alpha_h = estimator.worst_share, estimator.alpha_H
-    if estimator.discover is None and estimator.discover_groups != FOUND_GROUPS:
+    share, alpha_h = told.worst_share, told.alpha_H
+    if told.discover is None and told.discover_groups != FOUND_GROUPS:
         raise ValueError("discover_groups says how many groups to find: say how with discover=")
     same = isinstance(alpha_h, str)
     if same and alpha_h != "same":
         raise ValueError(f"alpha_H is {alpha_h!r}: expected a number or 'same'")
     return {
         "worst_share": None if share is None else _data.number("worst_share", share),
-        "alpha_w": _data.number("alpha_W", estimator.alpha_W),
+        "alpha_w": _data.number("alpha_W", told.alpha_W),
         "alpha_h": None if same else _data.number("alpha_H", alpha_h),
-        "l1_ratio": _data.number("l1_ratio", estimator.l1_ratio),
-        "unobserved": unobserved(estimator),
+        "l1_ratio": _data.number("l1_ratio", told.l1_ratio),
+        "unobserved": is_unobserved(told.missing),
     }
-
-
-def unobserved(estimator: FairerNMF) -> bool:
-    """Tell whether an estimator takes NaN and masked entries as unobserved."""
-    return is_unobserved(estimator.missing)
 
 
 def is_unobserved(missing: str) -> bool:
@@ -75,16 +67,3 @@ def of_method(method: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             penalties["alpha_H"] = "same"
         return "standard", penalties
     return method["name"], {}
-
-
-def set_fitted(estimator: FairerNMF, model: Any) -> None:
-    """Set what a fit with these choices leaves, and nothing after one without."""
-    for name in ("worst_share_error_", "worst_share_history_", "discovered_labels_", "observed_shares_"):
-        estimator.__dict__.pop(name, None)
-    if model.worst_share is not None:
-        estimator.worst_share_error_, _, history = model.worst_share
-        estimator.worst_share_history_ = np.array(history)
-    if model.found_labels:
-        estimator.discovered_labels_ = np.array(model.found_labels)
-    if model.observed is not None:
-        estimator.observed_shares_ = model.observed

@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairer_nmf import _baseline, _core, _data, _dictionary, _meaning
+from fairer_nmf._fitted import Fitted
 from fairer_nmf._messages import in_names_of
+from fairer_nmf._parameters import Parameters
 from fairer_nmf._progress import listener
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     from fairer_nmf._audited import Audit
-    from fairer_nmf._estimator import FairerNMF
 
 
-def refuse(estimator: FairerNMF, sample_weight: Any, W: Any, H: Any) -> None:
+def refuse(told: Parameters, sample_weight: Any, W: Any, H: Any) -> None:
     """Refuse what needs all rows in memory, before any of them is read."""
-    if estimator.memory is None:
+    if told.memory is None:
         raise ValueError(
             "X is a path: say how much memory the fit may take, as in memory='2GB', or read the file "
             "and give an array"
@@ -29,7 +30,7 @@ def refuse(estimator: FairerNMF, sample_weight: Any, W: Any, H: Any) -> None:
         raise ValueError(f"a start of your own {needs}: leave W and H out")
     if sample_weight is not None:
         raise ValueError(f"sample_weight {needs}: leave it out")
-    _meaning.refuse_what_needs_memory(estimator)
+    _meaning.refuse_what_needs_memory(told)
 
 
 def _columns(path: str, labels: Any, memory: str) -> list[str] | None:
@@ -127,9 +128,7 @@ def audit(
     return of_sums(groups, len(H), found)
 
 
-def fit(
-    estimator: FairerNMF, path: str, y: Any, labels: Any, wanted: bool
-) -> NDArray[Any] | None:
+def fit(estimator: Fitted, path: str, y: Any, labels: Any, wanted: bool) -> NDArray[Any] | None:
     """Fit, and give W where it is wanted."""
     threads, merges = _data.threads(estimator.n_jobs), bool(estimator.merge_small)
     held, groups = _hold(

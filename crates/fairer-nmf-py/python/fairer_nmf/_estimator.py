@@ -20,6 +20,7 @@ from fairer_nmf._types import Discover, Grouping, Init, Method, Missing, Normali
 if TYPE_CHECKING:
     from fairer_nmf._types import Baseline, Weights
 
+
 class FairerNMF(Fitted):
     """Non-negative matrix factorisation that minimises the loss of the worst-off group.
 
@@ -395,6 +396,3 @@ class FairerNMF(Fitted):
             )
         self.rank_choice_ = json.loads(found)
         settings["rank"] = self.rank_choice_["rank"]
-
-    def _settings(self, groups: _data.Groups | None) -> _core.Settings:
-        return _meaning.settings(self, groups)

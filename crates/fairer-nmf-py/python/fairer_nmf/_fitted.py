@@ -1,4 +1,4 @@
-"""What a fitted estimator does: coordinates, scores, files."""
+"""What a fitted estimator does (coordinates, scores, files), and what every kind of fit shares."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairer_nmf import _choices, _core, _data, _meaning
 from fairer_nmf._align import index_of
 from fairer_nmf._messages import in_names_of
+from fairer_nmf._parameters import Parameters
 from fairer_nmf._progress import counted
 
 _Kind = TypeVar("_Kind", bound="Fitted")
@@ -22,8 +23,8 @@ _Kind = TypeVar("_Kind", bound="Fitted")
 BLOCK = 20_000
 
 
-class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The half of :class:`FairerNMF` that comes after its fit."""
+class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Parameters):  # type: ignore[misc]
+    """The half of :class:`FairerNMF` that comes after its fit, and what every kind of fit shares."""
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Give the best coordinates of rows for the dictionary; groups are not needed.
@@ -41,7 +42,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         check_is_fitted(self)
         X = _data.named(_choices.unmasked(self.missing, X))
         X = validate_data(self, X, reset=False, **_data.VALIDATION)
-        threads, gaps = _data.threads(self.n_jobs), _choices.unobserved(self)
+        threads, gaps = _data.threads(self.n_jobs), _choices.is_unobserved(self.missing)
         with in_names_of(getattr(self, "feature_names_in_", None)):
             if not self.verbose or X.shape[0] <= BLOCK:
                 return self._model.transform(_data.native(X), threads, gaps)
@@ -119,7 +120,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
                 False,
                 self._model.scale,
                 threads,
-                _choices.unobserved(self),
+                _choices.is_unobserved(self.missing),
             )
         return -max(losses)
 
@@ -132,7 +133,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             The file; safetensors by content.
         """
         check_is_fitted(self)
-        self._model.save(path, _meaning.parameters_to_keep(self))
+        self._model.save(path, _meaning.parameters_to_keep(self.get_params(deep=False)))
 
     @classmethod
     def load(cls: type[_Kind], path: str | PathLike[str]) -> _Kind:
@@ -172,6 +173,9 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         # New data have the groups of the fit.
         return _data.together(groups, [name not in known for name in groups.names])
 
+    def _settings(self, groups: _data.Groups | None) -> _core.Settings:
+        return _meaning.settings(self, groups, getattr(self, "feature_names_in_", None))
+
     def _set_fitted(self, model: _core.Model) -> None:
         scale = model.scale
         self._model = model
@@ -191,7 +195,19 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.global_bound_ = model.global_bound
         self.n_iter_ = model.iterations
         self.history_ = model.history
-        _choices.set_fitted(self, model)
+        self._set_found(model)
+
+    def _set_found(self, model: _core.Model) -> None:
+        """Set what a fit with choices beyond the paper leaves, and nothing after one without."""
+        for name in ("worst_share_error_", "worst_share_history_", "discovered_labels_", "observed_shares_"):
+            self.__dict__.pop(name, None)
+        if model.worst_share is not None:
+            self.worst_share_error_, _, history = model.worst_share
+            self.worst_share_history_ = np.array(history)
+        if model.found_labels:
+            self.discovered_labels_ = np.array(model.found_labels)
+        if model.observed is not None:
+            self.observed_shares_ = model.observed
 
     @property
     def _n_features_out(self) -> int:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from fairer_nmf import _baseline, _choices, _core, _data
 from fairer_nmf._groups import SEPARATOR
+from fairer_nmf._parameters import Parameters
 from fairer_nmf._warn import warn
-
-if TYPE_CHECKING:
-    from fairer_nmf._estimator import FairerNMF
-
 
 #: What `n_components` says where the rank is to be chosen.
 AUTO = "auto"
@@ -30,51 +27,52 @@ def _rank(given: Any) -> int:
     return _data.count("n_components", given)
 
 
-def settings(estimator: FairerNMF, groups: _data.Groups | None) -> _core.Settings:
+def settings(
+    told: Parameters, groups: _data.Groups | None, feature_names: Any = None
+) -> _core.Settings:
     """Give the settings of a fit; wrong parameters are refused here or by the library."""
-    errors = _baseline.given("baseline", estimator.baseline, groups)
-    weights = _baseline.given("start_weights", estimator.start_weights, groups)
-    limit = estimator.time_limit
-    preset = estimator.baseline if isinstance(estimator.baseline, str) else ""
-    discover = None if estimator.discover is None else str(estimator.discover)
+    errors = _baseline.given("baseline", told.baseline, groups)
+    weights = _baseline.given("start_weights", told.start_weights, groups)
+    limit = told.time_limit
+    preset = told.baseline if isinstance(told.baseline, str) else ""
+    discover = None if told.discover is None else str(told.discover)
     if groups is not None and discover is not None:
         raise ValueError("discover finds the groups itself: leave sensitive_features or discover out")
     alone = groups is None and discover is None
-    own = _choices.settings(estimator)
+    own = _choices.settings(told)
     if alone and preset in ("adjusted", "best", "held-out", "paper"):
         preset = "zero"
-    feature_names = getattr(estimator, "feature_names_in_", None)
     return {
-        "rank": _rank(estimator.n_components),
-        "method": str(estimator.method),
-        "fairness": _data.number("fairness", estimator.fairness),
-        "ties": str(estimator.ties),
+        "rank": _rank(told.n_components),
+        "method": str(told.method),
+        "fairness": _data.number("fairness", told.fairness),
+        "ties": str(told.ties),
         "discover": discover,
-        "discover_groups": _data.count("discover_groups", estimator.discover_groups),
+        "discover_groups": _data.count("discover_groups", told.discover_groups),
         "worst_share": own["worst_share"],
         "alpha_w": own["alpha_w"],
         "alpha_h": own["alpha_h"],
         "l1_ratio": own["l1_ratio"],
         "unobserved": own["unobserved"],
-        "update": str(estimator.update),
-        "init": str(estimator.init),
+        "update": str(told.update),
+        "init": str(told.init),
         "baseline": preset,
-        "baseline_runs": _data.count("baseline_runs", estimator.baseline_runs),
+        "baseline_runs": _data.count("baseline_runs", told.baseline_runs),
         "baseline_errors": errors,
-        "n_init": _data.count("n_init", estimator.n_init),
-        "tolerance": _data.number("tol", estimator.tol),
-        "max_iterations": _data.count("max_iter", estimator.max_iter),
+        "n_init": _data.count("n_init", told.n_init),
+        "tolerance": _data.number("tol", told.tol),
+        "max_iterations": _data.count("max_iter", told.max_iter),
         "time_limit": None if limit is None else _data.number("time_limit", limit),
-        "start_weights": str(estimator.start_weights) if weights is None else "",
+        "start_weights": str(told.start_weights) if weights is None else "",
         "given_weights": weights,
-        "normalize": _data.scaled(estimator.normalize),
+        "normalize": _data.scaled(told.normalize),
         "polish": True,
-        "bound": not alone and bool(estimator.bound),
-        "allow_small_groups": bool(estimator.allow_small_groups),
-        "seed": _data.seed(estimator.random_state),
-        "threads": _data.threads(estimator.n_jobs),
+        "bound": not alone and bool(told.bound),
+        "allow_small_groups": bool(told.allow_small_groups),
+        "seed": _data.seed(told.random_state),
+        "threads": _data.threads(told.n_jobs),
         "feature_names": None if feature_names is None else list(map(str, feature_names)),
-        **_checkpoint(estimator),
+        **_checkpoint(told),
     }
 
 
@@ -84,24 +82,24 @@ class _Checkpoint(TypedDict):
     resume: bool
 
 
-def refuse_what_needs_memory(estimator: FairerNMF) -> None:
+def refuse_what_needs_memory(told: Parameters) -> None:
     """Refuse the choices that rows on disk or on a cluster do not go with."""
     needs = "needs all rows in memory"
-    if estimator.init in ("nndsvd", "nndsvda"):
-        raise ValueError(f"init={estimator.init!r} {needs}: use 'auto' or 'random'")
-    if isinstance(estimator.n_components, str):
+    if told.init in ("nndsvd", "nndsvda"):
+        raise ValueError(f"init={told.init!r} {needs}: use 'auto' or 'random'")
+    if isinstance(told.n_components, str):
         raise ValueError(f"n_components='auto' {needs}: give a number")
     given = {
-        "worst_share": estimator.worst_share is not None,
-        "discover": estimator.discover is not None,
-        "alpha_W": estimator.alpha_W != 0,
-        "alpha_H": estimator.alpha_H not in ("same", 0),
-        "missing": estimator.missing != "error",
+        "worst_share": told.worst_share is not None,
+        "discover": told.discover is not None,
+        "alpha_W": told.alpha_W != 0,
+        "alpha_H": told.alpha_H not in ("same", 0),
+        "missing": told.missing != "error",
     }
     for name in (name for name, is_given in given.items() if is_given):
-        raise ValueError(f"{name}={getattr(estimator, name)!r} {needs}: leave it out, or fit there")
-    if estimator.groups != "combined":
-        raise ValueError(f"groups={estimator.groups!r} {needs}: combinations are the groups here")
+        raise ValueError(f"{name}={getattr(told, name)!r} {needs}: leave it out, or fit there")
+    if told.groups != "combined":
+        raise ValueError(f"groups={told.groups!r} {needs}: combinations are the groups here")
 
 
 def best_for_adjusted(settings: _core.Settings) -> None:
@@ -114,16 +112,16 @@ def best_for_adjusted(settings: _core.Settings) -> None:
         settings["baseline"] = "best"
 
 
-def _checkpoint(estimator: FairerNMF) -> _Checkpoint:
-    path = estimator.checkpoint
-    if path is not None and estimator.random_state is None:
+def _checkpoint(told: Parameters) -> _Checkpoint:
+    path = told.checkpoint
+    if path is not None and told.random_state is None:
         raise ValueError("a checkpoint goes on with its seed only: give random_state as a number")
-    if path is None and estimator.resume:
+    if path is None and told.resume:
         raise ValueError("resume=True goes on from a checkpoint: give the file as checkpoint=")
     return {
         "checkpoint": None if path is None else os.fspath(path),
-        "every": _data.number("every", estimator.every),
-        "resume": bool(estimator.resume),
+        "every": _data.number("every", told.every),
+        "resume": bool(told.resume),
     }
 
 
@@ -196,15 +194,15 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
 NOT_KEPT = ("n_jobs", "verbose", "memory", "checkpoint", "every", "resume")
 
 
-def parameters_to_keep(estimator: Any) -> str:
-    """Give the estimator's parameters for its file, as JSON: those that are words, numbers or None.
+def parameters_to_keep(parameters: dict[str, Any]) -> str:
+    """Give an estimator's parameters for its file, as JSON: those that are words, numbers or None.
 
     The others (arrays per group, generators of random numbers) are in the model as what they were in
     the fit.
     """
     given = {
         name: value.item() if isinstance(value, np.generic) else value
-        for name, value in estimator.get_params(deep=False).items()
+        for name, value in parameters.items()
     }
     plain = (str, int, float, type(None))
     if given.get("random_state") is None:
