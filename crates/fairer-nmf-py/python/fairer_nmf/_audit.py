@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _disk
+from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _elsewhere
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._audited import Audit
 from fairer_nmf._messages import in_names_of
@@ -133,7 +133,7 @@ def audit(
         given |= {"groups": None if groups == "combined" else groups}
         given |= {"missing": None if _choices.missing_of(missing, H) == "error" else missing}
         about = (normalize, baseline, baseline_runs, max_groups, n_jobs, random_state, verbose)
-        found = _disk.audit(os.fspath(X), H, sensitive_features, memory, given, about)
+        found = _elsewhere.on_disk(os.fspath(X), H, sensitive_features, memory, given, about)
         found._allow_small_groups = bool(allow_small_groups)
         return found
     if memory is not None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairer_nmf import _baseline, _core, _data, _dictionary, _meaning
+from fairer_nmf import _core, _data, _meaning
 from fairer_nmf._fitted import Fitted
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._parameters import Parameters
 from fairer_nmf._progress import listener
 from fairer_nmf._warn import warn
-
-if TYPE_CHECKING:
-    from fairer_nmf._audited import Audit
 
 
 def refuse(told: Parameters, sample_weight: Any, W: Any, H: Any) -> None:
@@ -58,16 +55,16 @@ def _check_count(path: str, labels: Any, rows: int) -> None:
         )
 
 
-class _Held(NamedTuple):
+class Held(NamedTuple):
     """Data on disk, and their groups."""
 
     rows: _core.OnDisk
     groups: _data.Groups | None
 
 
-def _hold(
+def hold(
     path: str, labels: Any, memory: str, threads: int, verbose: int, merges: bool, encode: Any
-) -> _Held:
+) -> Held:
     """Open the data, converting a table where that was not done before, and give their groups."""
     columns = _columns(path, labels, memory)
     held = _core.OnDisk(path, columns or [], memory, threads)
@@ -78,60 +75,18 @@ def _hold(
     if columns is None:
         if held.feature_names is not None:
             _check_count(path, labels, held.rows)
-        return _Held(held, encode(labels))
+        return Held(held, encode(labels))
     if held.groups is None:
         raise ValueError(f"sensitive_features names a column, and {path} has none: give one label per row")
     if merges:
         raise ValueError("merge_small needs the labels of all rows: give them as an array")
-    return _Held(held, encode(np.array(held.groups, dtype=object)))
-
-
-def audit(
-    path: str, H: Any, labels: Any, memory: Any, given: dict[str, Any], about: tuple[Any, ...]
-) -> Audit:
-    """Measure what a dictionary costs each group of rows that stay on disk, which are read block by block."""
-    from fairer_nmf._elsewhere import of_sums
-
-    normalize, baseline, runs, max_groups, n_jobs, random_state, verbose = about
-    if memory is None:
-        raise ValueError(
-            "X is a path: say how much memory the audit may take, as in memory='2GB', or read the file "
-            "and give an array"
-        )
-    for name in (name for name, value in given.items() if value is not None):
-        raise ValueError(
-            f"{name} needs all rows in memory: leave it out, or audit a part of the rows as an array"
-        )
-    if labels is None:
-        raise TypeError("an audit compares groups: give sensitive_features")
-    most, threads = _data.count("max_groups", max_groups), _data.threads(n_jobs)
-
-    def encode(labels: Any) -> _data.Groups | None:
-        return _data.encode_groups(labels, None, most)
-
-    held, groups = _hold(path, labels, str(memory), threads, verbose, False, encode)
-    assert groups is not None, "there are labels"
-    normalize = _dictionary.scaling(normalize, H)
-    H = _dictionary.of(H, held.feature_names, held.features)
-    name = baseline if isinstance(baseline, str) else ""
-    if name == "held-out":
-        raise ValueError("baseline='held-out' needs all rows in memory: use 'best' or 'paper'")
-    # The losses are those against "best" in memory too.
-    name = "best" if name == "adjusted" else name
-    asked = (name, _data.count("baseline_runs", runs), _baseline.given("baseline", baseline, groups))
-    with listener(verbose, 0) as progress, in_names_of(held.feature_names):
-        found = _core.evaluate_on_disk(
-            held, groups, H, _data.scaled(normalize), asked, _data.seed(random_state), threads, progress
-        )
-    for note in held.notes:
-        warn(note)
-    return of_sums(groups, len(H), found)
+    return Held(held, encode(np.array(held.groups, dtype=object)))
 
 
 def fit(estimator: Fitted, path: str, y: Any, labels: Any, wanted: bool) -> NDArray[Any] | None:
     """Fit, and give W where it is wanted."""
     threads, merges = _data.threads(estimator.n_jobs), bool(estimator.merge_small)
-    held, groups = _hold(
+    held, groups = hold(
         path, labels, str(estimator.memory), threads, estimator.verbose, merges,
         lambda labels: estimator._groups(labels, None),
     )  # fmt: skip
