@@ -13,6 +13,7 @@ use crate::baseline::Baseline;
 use crate::data::GroupedData;
 use crate::evaluate::evaluate;
 pub use crate::model::{Discover, FoundGroups};
+use crate::once::once;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
 use crate::random::{Purpose, Stream};
@@ -28,24 +29,34 @@ const ROUNDS: usize = 8;
 const CLUSTER_STARTS: usize = 10;
 const CLUSTER_ROUNDS: usize = 100;
 
-/// Finds groups of the rows; those that the data have play no part. `parameters` say rank, restarts, stopping and seed, and of groups
-/// by errors the method and the baselines that they are refined with. A time limit holds for all
-/// fits together; groups by errors are then those of the rounds that were done.
-///
-/// # Errors
-/// Fewer than two groups or more than rows, or what [`fit`](crate::fit()) refuses.
-///
-/// ```
-/// use fairer_nmf::discover::{Discover, discover};
-/// use fairer_nmf::{GroupedData, Parameters, silent, synthetic};
-/// let (x, _) = synthetic::first(0);
-/// let data = GroupedData::one_group(x.view())?;
-/// let found = discover(&data, Discover::Topics, 2, &Parameters::new(2), &silent)?;
-/// let data = data.with_found(&found)?;
-/// assert_eq!(data.groups().len(), 2);
-/// # Ok::<(), fairer_nmf::Error>(())
-/// ```
-pub fn discover<T: Element>(
+once! {
+    /// Finds groups of the rows; those that the data have play no part. `parameters` say rank, restarts, stopping and seed, and of groups
+    /// by errors the method and the baselines that they are refined with. A time limit holds for all
+    /// fits together; groups by errors are then those of the rounds that were done.
+    ///
+    /// # Errors
+    /// Fewer than two groups or more than rows, or what [`fit`](crate::fit()) refuses.
+    ///
+    /// ```
+    /// use fairer_nmf::discover::{Discover, discover};
+    /// use fairer_nmf::{GroupedData, Parameters, silent, synthetic};
+    /// let (x, _) = synthetic::first(0);
+    /// let data = GroupedData::one_group(x.view())?;
+    /// let found = discover(&data, Discover::Topics, 2, &Parameters::new(2), &silent)?;
+    /// let data = data.with_found(&found)?;
+    /// assert_eq!(data.groups().len(), 2);
+    /// # Ok::<(), fairer_nmf::Error>(())
+    /// ```
+    pub fn discover(
+        data,
+        how: Discover,
+        groups: usize,
+        parameters: &Parameters,
+        observer: &Observer<'_>,
+    ) -> Result<FoundGroups> = found;
+}
+
+fn found<T: Element>(
     data: &GroupedData<'_, T>,
     how: Discover,
     groups: usize,

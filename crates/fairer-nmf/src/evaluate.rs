@@ -3,6 +3,7 @@
 use crate::baseline::check_given;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
+use crate::once::once;
 use crate::rows::{RowStart, RowStep, Units};
 use crate::{Element, Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -28,28 +29,37 @@ impl<T> Evaluation<T> {
     }
 }
 
-/// Measures what a dictionary costs each group.
-///
-/// `components` is H (r×n), in scaled features where the data are scaled; `representation` is W
-/// (m×r), or none for the best W of every sample (exact non-negative least squares); `baselines`
-/// holds one E_ℓ ≥ 0 per group, in the units of ‖X_ℓ‖. Errors come from the residuals themselves,
-/// with W in the number type of the data.
-///
-/// # Errors
-/// Shapes that do not fit; a negative, NaN or infinite entry in a factor (a library that leaves
-/// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
-///
-/// ```
-/// use fairer_nmf::{GroupedData, audit::evaluate};
-/// use ndarray::array;
-/// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
-/// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
-/// let found = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
-/// assert_eq!(found.relative_errors, [0.8, 0.0]);
-/// assert_eq!(found.row_squared_errors, [0.0, 16.0, 0.0]);
-/// # Ok::<(), fairer_nmf::Error>(())
-/// ```
-pub fn evaluate<T: Element>(
+once! {
+    /// Measures what a dictionary costs each group.
+    ///
+    /// `components` is H (r×n), in scaled features where the data are scaled; `representation` is W
+    /// (m×r), or none for the best W of every sample (exact non-negative least squares); `baselines`
+    /// holds one E_ℓ ≥ 0 per group, in the units of ‖X_ℓ‖. Errors come from the residuals themselves,
+    /// with W in the number type of the data.
+    ///
+    /// # Errors
+    /// Shapes that do not fit; a negative, NaN or infinite entry in a factor (a library that leaves
+    /// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
+    ///
+    /// ```
+    /// use fairer_nmf::{GroupedData, audit::evaluate};
+    /// use ndarray::array;
+    /// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
+    /// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
+    /// let found = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
+    /// assert_eq!(found.relative_errors, [0.8, 0.0]);
+    /// assert_eq!(found.row_squared_errors, [0.0, 16.0, 0.0]);
+    /// # Ok::<(), fairer_nmf::Error>(())
+    /// ```
+    pub fn evaluate(
+        data,
+        components: ArrayView2<'_, f64>,
+        representation: Option<ArrayView2<'_, f64>>,
+        baselines: &[f64],
+    ) -> Evaluation<T> = evaluated;
+}
+
+fn evaluated<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     representation: Option<ArrayView2<'_, f64>>,

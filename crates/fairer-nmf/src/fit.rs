@@ -16,6 +16,7 @@ pub use held::{fit_rows, fit_rows_kept};
 use crate::Result;
 use crate::baseline::Baseline;
 use crate::data::GroupedData;
+use crate::once::once;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
 use crate::rows::Element;
@@ -25,7 +26,7 @@ use crate::search::{fit_plain, within};
 ///
 /// # Errors
 /// Parameters outside their range, or baselines that do not fit the groups. Not converging is no
-/// error: see [`Model::status`].
+/// error: see [`Model::status`](crate::Model::status).
 ///
 /// ```
 /// use fairer_nmf::{GroupedData, Parameters, fit, silent, synthetic};
@@ -43,12 +44,21 @@ pub fn fit<T: Element>(
     fit_kept(data, parameters, None, observer)
 }
 
-/// The same, with its state in a checkpoint, or from one: a fit that goes on ends with the model that it
-/// would have ended with.
-///
-/// # Errors
-/// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
-pub fn fit_kept<T: Element>(
+once! {
+    /// The same, with its state in a checkpoint, or from one: a fit that goes on ends with the model that it
+    /// would have ended with.
+    ///
+    /// # Errors
+    /// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
+    pub fn fit_kept(
+        data,
+        parameters: &Parameters,
+        checkpoint: Option<&Checkpoint>,
+        observer: &Observer<'_>,
+    ) -> Fit<T> = kept;
+}
+
+fn kept<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     checkpoint: Option<&Checkpoint>,
@@ -64,11 +74,20 @@ pub fn fit_kept<T: Element>(
     }
 }
 
-/// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
-///
-/// # Errors
-/// As [`fit`]; also a start whose shape does not fit or that has negative entries.
-pub fn fit_from<T: Element>(
+once! {
+    /// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
+    ///
+    /// # Errors
+    /// As [`fit`]; also a start whose shape does not fit or that has negative entries.
+    pub fn fit_from(
+        data,
+        parameters: &Parameters,
+        start: &Start,
+        observer: &Observer<'_>,
+    ) -> Fit<T> = from;
+}
+
+fn from<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     start: &Start,

@@ -39,6 +39,8 @@ mod limit;
 mod model;
 mod names;
 mod number;
+mod once;
+mod parallel;
 mod parameters;
 mod penalties;
 mod progress;

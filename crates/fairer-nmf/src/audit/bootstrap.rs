@@ -19,6 +19,7 @@
 
 use super::{AuditPart, Evaluation, Rows};
 use crate::evaluate::{check_baselines, check_components};
+use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::steps::Steps;
 use crate::{
@@ -26,7 +27,6 @@ use crate::{
     iteration::Start,
 };
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// An estimate with its interval.
@@ -110,14 +110,11 @@ pub(super) fn fixed<T: Element>(
         .iter()
         .map(|g| g.rows.iter().map(|&i| (rows.squared_errors[i], rows.squared_norms[i])).collect())
         .collect();
-    let by_draw: Vec<Vec<f64>> = (0..draws)
-        .into_par_iter()
-        .map(|b| {
-            let stream = |l: usize| Stream::new(seed, Purpose::Bootstrap(b as u64), l as u64);
-            let groups = samples.iter().enumerate();
-            steps.step(|| Ok(groups.map(|(l, own)| one_draw(own, stream(l))).collect()))
-        })
-        .collect::<Result<_>>()?;
+    let by_draw: Vec<Vec<f64>> = try_map(draws, &|b| {
+        let stream = |l: usize| Stream::new(seed, Purpose::Bootstrap(b as u64), l as u64);
+        let groups = samples.iter().enumerate();
+        steps.step(|| Ok(groups.map(|(l, own)| one_draw(own, stream(l))).collect()))
+    })?;
     let groups = data.groups().iter().enumerate().map(|(l, group)| {
         let values = sorted(by_draw.iter().map(|draw| draw[l]));
         let estimate = evaluation.relative_errors[l];
@@ -193,24 +190,21 @@ pub(super) fn refit<T: Element>(
         });
     }
     let start = Start { components: Some(components.to_owned()), representation: None };
-    let by_draw: Vec<Vec<(f64, f64)>> = (0..draws)
-        .into_par_iter()
-        .map(|b| {
-            let drawn = resample(data, b, seed)?;
-            let parameters = Parameters {
-                rank: components.nrows(),
-                baseline: cheaper(&parameters.baseline, data, &drawn),
-                bound: false,
-                seed: Stream::new(seed, Purpose::Bootstrap(b as u64), u64::MAX).next_u64(),
-                ..parameters.clone()
-            };
-            steps.step(|| {
-                let fitted = fit_from(&drawn, &parameters, &start, &|_| steps.tell())?;
-                steps.go_on()?;
-                Ok(fitted.model.groups.iter().map(|g| (g.relative_error, g.loss)).collect())
-            })
+    let by_draw: Vec<Vec<(f64, f64)>> = try_map(draws, &|b| {
+        let drawn = resample(data, b, seed)?;
+        let parameters = Parameters {
+            rank: components.nrows(),
+            baseline: cheaper(&parameters.baseline, data, &drawn),
+            bound: false,
+            seed: Stream::new(seed, Purpose::Bootstrap(b as u64), u64::MAX).next_u64(),
+            ..parameters.clone()
+        };
+        steps.step(|| {
+            let fitted = fit_from(&drawn, &parameters, &start, &|_| steps.tell())?;
+            steps.go_on()?;
+            Ok(fitted.model.groups.iter().map(|g| (g.relative_error, g.loss)).collect())
         })
-        .collect::<Result<_>>()?;
+    })?;
     let shifted = |values: Vec<f64>, estimate: f64| {
         let shift = estimate - quantile(&values, 0.5);
         let (low, high) = (tail(&values, level) + shift, head(&values, level) + shift);

@@ -21,11 +21,11 @@
 //! large (Besag and Clifford 1991), decided in their order. It asks whether a group is like a random
 //! one; that it pays more than the others is the question of [`super::difference`].
 
+use crate::parallel::try_map;
 use crate::steps::Steps;
 use crate::yardsticks::{AT_LEAST, Alike, Baselines, Draws, Own, moments};
 use crate::{Element, GroupedData, Result};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -179,9 +179,9 @@ fn extend(
 ) -> Result<()> {
     const TOGETHER: usize = 10;
     while found.len() <= wanted && go_on() {
-        let next = found.len()..(found.len() + TOGETHER).min(wanted + 1);
-        let more: Vec<Vec<f64>> = next.into_par_iter().map(draw).collect::<Result<_>>()?;
-        found.extend(more);
+        let begun = found.len();
+        let count = (begun + TOGETHER).min(wanted + 1) - begun;
+        found.extend(try_map(count, &|i| draw(begun + i))?);
     }
     Ok(())
 }

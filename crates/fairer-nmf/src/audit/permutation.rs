@@ -22,11 +22,11 @@
 
 use super::difference::holm;
 use super::{AuditPart, Evaluation, Rows};
+use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::steps::Steps;
 use crate::yardsticks::standard;
 use crate::{Element, Error, GroupedData, Result, fit};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// How often chance does as badly.
@@ -92,13 +92,10 @@ pub(super) fn fixed<T: Element>(
         if any { rows.relative_error(set) } else { 0.0 }
     };
     let observed: Vec<f64> = data.groups().iter().map(|g| statistic(&g.rows)).collect();
-    let by_draw: Vec<Vec<f64>> = (0..draws)
-        .into_par_iter()
-        .map(|b| {
-            let groups = || shuffled(data, b, seed);
-            steps.step(|| Ok(groups().iter().map(|(_, rows)| statistic(rows)).collect()))
-        })
-        .collect::<Result<_>>()?;
+    let by_draw: Vec<Vec<f64>> = try_map(draws, &|b| {
+        let groups = || shuffled(data, b, seed);
+        steps.step(|| Ok(groups().iter().map(|(_, rows)| statistic(rows)).collect()))
+    })?;
     let found = chances(&observed, &by_draw).into_iter();
     let groups = found.map(|relative_error| GroupChances { relative_error, loss: None }).collect();
     Ok(Permutation { draws, refit: false, groups })
@@ -133,28 +130,25 @@ pub(super) fn refit<T: Element>(
     check_draws(draws)?;
     let rows = Rows::new(data, &evaluation.row_squared_errors);
     // The observed groups are draw 0: treated like every other.
-    let all: Vec<Vec<(f64, f64)>> = (0..=draws)
-        .into_par_iter()
-        .map(|b| {
-            let groups: Vec<_> = match b {
-                0 => data.groups().iter().map(|g| (g.name.clone(), g.rows.clone())).collect(),
-                b => shuffled(data, b - 1, seed),
-            };
-            let one = |(l, (name, set)): (usize, (String, Vec<usize>))| {
-                if set.iter().all(|&row| rows.squared_norms[row] <= 0.0) {
-                    return Ok((0.0, 0.0));
-                }
-                let error = rows.relative_error(&set);
-                let alone = data.regrouped(vec![(name, set)])?;
-                let purpose = Purpose::Permutation(b as u64);
-                let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
-                let fitted = fit(&alone, &standard(rank, runs, seed), &|_| steps.tell())?;
-                steps.go_on()?;
-                Ok((error, error - fitted.model.groups[0].relative_error))
-            };
-            steps.step(|| groups.into_iter().enumerate().map(one).collect::<Result<Vec<_>>>())
-        })
-        .collect::<Result<_>>()?;
+    let all: Vec<Vec<(f64, f64)>> = try_map(draws + 1, &|b| {
+        let groups: Vec<_> = match b {
+            0 => data.groups().iter().map(|g| (g.name.clone(), g.rows.clone())).collect(),
+            b => shuffled(data, b - 1, seed),
+        };
+        let one = |(l, (name, set)): (usize, (String, Vec<usize>))| {
+            if set.iter().all(|&row| rows.squared_norms[row] <= 0.0) {
+                return Ok((0.0, 0.0));
+            }
+            let error = rows.relative_error(&set);
+            let alone = data.regrouped(vec![(name, set)])?;
+            let purpose = Purpose::Permutation(b as u64);
+            let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
+            let fitted = fit(&alone, &standard(rank, runs, seed), &|_| steps.tell())?;
+            steps.go_on()?;
+            Ok((error, error - fitted.model.groups[0].relative_error))
+        };
+        steps.step(|| groups.into_iter().enumerate().map(one).collect::<Result<Vec<_>>>())
+    })?;
     let of = |pick: fn(&(f64, f64)) -> f64| {
         let values: Vec<Vec<f64>> = all.iter().map(|b| b.iter().map(pick).collect()).collect();
         chances(&values[0], &values[1..])

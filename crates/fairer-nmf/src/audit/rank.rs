@@ -19,13 +19,14 @@
 
 use super::AuditPart;
 use super::topics::assign;
+use crate::once::once;
+use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::steps::Steps;
 use crate::update::nnls;
 use crate::yardsticks::standard;
 use crate::{Element, Error, GroupedData, Observer, Result, fit};
 use ndarray::Array2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Rows below which a group has no say: its errors are too noisy.
@@ -101,20 +102,28 @@ pub struct RankReport {
     pub folds: usize,
 }
 
-/// Chooses a rank by bi-cross-validation.
-///
-/// ```
-/// use fairer_nmf::rank::{RankOptions, choose};
-/// let (x, labels) = fairer_nmf::synthetic::second(0);
-/// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
-/// let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };
-/// assert_eq!(choose(&data, &options, &fairer_nmf::silent)?.rank, 6);
-/// # Ok::<(), fairer_nmf::Error>(())
-/// ```
-///
-/// # Errors
-/// Fewer than two folds, fewer rows or features than folds, a rank of 0, or a stop.
-pub fn choose<T: Element>(
+once! {
+    /// Chooses a rank by bi-cross-validation.
+    ///
+    /// ```
+    /// use fairer_nmf::rank::{RankOptions, choose};
+    /// let (x, labels) = fairer_nmf::synthetic::second(0);
+    /// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
+    /// let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };
+    /// assert_eq!(choose(&data, &options, &fairer_nmf::silent)?.rank, 6);
+    /// # Ok::<(), fairer_nmf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fewer than two folds, fewer rows or features than folds, a rank of 0, or a stop.
+    pub fn choose(
+        data,
+        options: &RankOptions,
+        observer: &Observer<'_>,
+    ) -> Result<RankReport> = chosen;
+}
+
+fn chosen<T: Element>(
     data: &GroupedData<'_, T>,
     options: &RankOptions,
     observer: &Observer<'_>,
@@ -196,10 +205,8 @@ impl Split {
         rank: usize,
         steps: &Steps<'_>,
     ) -> Result<Tried> {
-        let found: Vec<(Array2<f64>, Vec<f64>)> = (0..self.folds)
-            .into_par_iter()
-            .map(|k| steps.step(|| self.one_fold(data, rank, k, steps)))
-            .collect::<Result<_>>()?;
+        let found: Vec<(Array2<f64>, Vec<f64>)> =
+            try_map(self.folds, &|k| steps.step(|| self.one_fold(data, rank, k, steps)))?;
         let mut errors = vec![0.0; data.rows()];
         for (rows, (_, of_fold)) in self.rows.iter().zip(&found) {
             rows.iter().zip(of_fold).for_each(|(&row, &e)| errors[row] = e);

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::bound::BoundReport;
 use crate::criterion::Allowance;
+use crate::once::once;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
 use crate::{Baseline, Element, GroupedData, Method, Observer, Parameters, Result};
@@ -236,12 +237,24 @@ pub fn audit<T: Element>(
     audit_pair(data, components, None, baselines, reference, options, observer)
 }
 
-/// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
-/// with the best. The trade-off curve is of best representations in either case.
-///
-/// # Errors
-/// As [`audit`].
-pub fn audit_pair<T: Element>(
+once! {
+    /// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
+    /// with the best. The trade-off curve is of best representations in either case.
+    ///
+    /// # Errors
+    /// As [`audit`].
+    pub fn audit_pair(
+        data,
+        components: ArrayView2<'_, f64>,
+        representation: Option<ArrayView2<'_, f64>>,
+        baselines: &[f64],
+        reference: Option<ArrayView2<'_, f64>>,
+        options: &AuditOptions,
+        observer: &Observer<'_>,
+    ) -> Result<AuditReport> = of_pair;
+}
+
+fn of_pair<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     representation: Option<ArrayView2<'_, f64>>,

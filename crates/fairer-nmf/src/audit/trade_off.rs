@@ -22,6 +22,7 @@ use crate::criterion::{Allowance, Criterion};
 use crate::dictionary::Dictionary;
 use crate::evaluate::{check_baselines, check_components};
 use crate::iteration::{Begin, Context, First, Part, Scheme, Task, criteria, iterate, measure};
+use crate::once::once;
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::steps::Steps;
@@ -77,16 +78,26 @@ pub struct TradeOff {
     pub points: Vec<TradeOffPoint>,
 }
 
-/// Computes the curve.
-///
-/// `starts` holds at least one dictionary, all of one rank: the path upwards from α = 0 begins at
-/// the first (best a standard fit), the path downwards from α = 1 at the last (best a fairer fit)
-/// where there is more than one. All of them are candidates for every point.
-///
-/// # Errors
-/// No start, starts of different or wrong shapes, baselines or allowances (one per group, or none
-/// at all) that do not fit, or options outside their range.
-pub fn trade_off<T: Element>(
+once! {
+    /// Computes the curve.
+    ///
+    /// `starts` holds at least one dictionary, all of one rank: the path upwards from α = 0 begins at
+    /// the first (best a standard fit), the path downwards from α = 1 at the last (best a fairer fit)
+    /// where there is more than one. All of them are candidates for every point.
+    ///
+    /// # Errors
+    /// No start, starts of different or wrong shapes, baselines or allowances (one per group, or none
+    /// at all) that do not fit, or options outside their range.
+    pub fn trade_off(
+        data,
+        starts: &[ArrayView2<'_, f64>],
+        baselines: &[f64],
+        allowances: &[Allowance],
+        options: &TradeOffOptions,
+    ) -> Result<TradeOff> = curve;
+}
+
+fn curve<T: Element>(
     data: &GroupedData<'_, T>,
     starts: &[ArrayView2<'_, f64>],
     baselines: &[f64],

@@ -17,12 +17,12 @@
 //! and a random one, and those without a fold go on from it.
 
 use super::is_small;
+use crate::parallel::try_map;
 use crate::random::Purpose;
 use crate::steps::Steps;
 use crate::yardsticks::Fitter;
 use crate::{Element, GroupedData, Result};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 
 /// Folds of a group's own dictionary.
 pub(super) const FOLDS: usize = 5;
@@ -71,29 +71,26 @@ pub(super) fn unseen<T: Element>(
     let cross_fitted = shared(&fitter, components, row_errors)?;
     let as_it_is = cross_fitted.is_none();
     let shared = cross_fitted.unwrap_or_else(|| row_errors.to_vec());
-    let groups: Vec<Unseen> = (0..data.groups().len())
-        .into_par_iter()
-        .map(|l| {
-            let rows = &data.groups()[l].rows;
-            let key = |k: u64| Purpose::Unseen(l as u64, k);
-            let first = steps.step(|| fitter.best(rows, components, key(0)))?;
-            let own = fitter.errors(rows, &first)?;
-            // The group's own dictionary is near the fold's, but where rows are fewer than topics it
-            // would remember the rows of the fold.
-            let start = if is_small(rows.len(), fitter.rank) { components } else { first.view() };
-            let held = |k: usize, fold: &[usize], rest: &[usize]| {
-                let h = fitter.from(rest, start, key(1 + k as u64))?;
-                fitter.errors(fold, &h)
-            };
-            let mut crossed = vec![0.0; rows.len()];
-            fitter.cross(rows, FOLDS, key(u64::MAX), held, &mut crossed)?;
-            let of = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
-            let norm = rows.iter().map(|&row| data.row_squared_norm(row)).collect();
-            let (effective, mass) = (data.effective_rows(l), data.mass(l));
-            let (inside, shared) = (of(row_errors), of(&shared));
-            Ok(Unseen { norm, inside, shared, own, crossed, effective, mass })
-        })
-        .collect::<Result<_>>()?;
+    let groups: Vec<Unseen> = try_map(data.groups().len(), &|l| {
+        let rows = &data.groups()[l].rows;
+        let key = |k: u64| Purpose::Unseen(l as u64, k);
+        let first = steps.step(|| fitter.best(rows, components, key(0)))?;
+        let own = fitter.errors(rows, &first)?;
+        // The group's own dictionary is near the fold's, but where rows are fewer than topics it
+        // would remember the rows of the fold.
+        let start = if is_small(rows.len(), fitter.rank) { components } else { first.view() };
+        let held = |k: usize, fold: &[usize], rest: &[usize]| {
+            let h = fitter.from(rest, start, key(1 + k as u64))?;
+            fitter.errors(fold, &h)
+        };
+        let mut crossed = vec![0.0; rows.len()];
+        fitter.cross(rows, FOLDS, key(u64::MAX), held, &mut crossed)?;
+        let of = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        let norm = rows.iter().map(|&row| data.row_squared_norm(row)).collect();
+        let (effective, mass) = (data.effective_rows(l), data.mass(l));
+        let (inside, shared) = (of(row_errors), of(&shared));
+        Ok(Unseen { norm, inside, shared, own, crossed, effective, mass })
+    })?;
     Ok((groups, as_it_is))
 }
 
@@ -117,13 +114,13 @@ fn shared<T: Element>(
         return Ok(None);
     }
     let folds = fitter.folds(all.len(), SHARED_FOLDS, key(u64::MAX));
-    let without = |(k, fold): (usize, &Vec<usize>)| {
-        let rest = fitter.rest(&all, fold);
+    let without = |k: usize| {
+        let rest = fitter.rest(&all, &folds[k]);
         fitter
             .steps
             .step(|| fitter.errors(&all, &fitter.from(&rest, components, key(1 + k as u64))?))
     };
-    let errors: Vec<Vec<f64>> = folds.par_iter().enumerate().map(without).collect::<Result<_>>()?;
+    let errors: Vec<Vec<f64>> = try_map(folds.len(), &without)?;
     for (fold, own) in folds.iter().zip(&errors) {
         for &i in fold {
             let mean = errors.iter().map(|of| of[i]).sum::<f64>() / folds.len() as f64;

@@ -19,6 +19,7 @@ use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{Model, Warning};
+use crate::once::once;
 use crate::progress::Progress;
 use crate::search::{Fit, fit_plain};
 use crate::stopping::Stopping;
@@ -123,12 +124,21 @@ fn chance<T: Element>(
     Ok(found.iter().map(|chance| chance.alike).collect())
 }
 
-/// What the parameters allow the groups of the data: places outside the maximum and, where they ask
-/// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n) with baselines E.
-///
-/// # Errors
-/// As [`chance_losses`](crate::audit::chance_losses).
-pub fn allowances<T: Element>(
+once! {
+    /// What the parameters allow the groups of the data: places outside the maximum and, where they ask
+    /// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n) with baselines E.
+    ///
+    /// # Errors
+    /// As [`chance_losses`](crate::audit::chance_losses).
+    pub fn allowances(
+        data,
+        parameters: &Parameters,
+        standard: Option<(ArrayView2<'_, f64>, &[f64])>,
+        observer: &Observer<'_>,
+    ) -> Result<Vec<Allowance>> = allowed;
+}
+
+fn allowed<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     standard: Option<(ArrayView2<'_, f64>, &[f64])>,
@@ -163,11 +173,22 @@ pub(super) fn outside_by_rows(rows: &[usize], parameters: &Parameters) -> Vec<Al
     }
 }
 
-/// Fits against baselines and allowances that are known, one of each per group.
-///
-/// # Errors
-/// As [`fit`](crate::fit()); also baselines that do not fit the groups.
-pub fn fit_against<T: Element>(
+once! {
+    /// Fits against baselines and allowances that are known, one of each per group.
+    ///
+    /// # Errors
+    /// As [`fit`](crate::fit()); also baselines that do not fit the groups.
+    pub fn fit_against(
+        data,
+        parameters: &Parameters,
+        baselines: &[GroupBaseline],
+        allowances: &[Allowance],
+        start: Option<&Start>,
+        observer: &Observer<'_>,
+    ) -> Fit<T> = from_known;
+}
+
+fn from_known<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     baselines: &[GroupBaseline],

@@ -46,14 +46,29 @@ pub trait Element: Number {
         scaling: &FeatureScaling,
         memory: usize,
     ) -> Result<Box<dyn Blocks>>;
+    /// What either makes of the data, by their type.
+    #[doc(hidden)]
+    fn either<'d, R>(
+        data: &GroupedData<'d, Self>,
+        single: impl FnOnce(&GroupedData<'d, f32>) -> R,
+        double: impl FnOnce(&GroupedData<'d, f64>) -> R,
+    ) -> R;
     /// W in this type.
     #[doc(hidden)]
     fn representation(found: Representation) -> Array2<Self>;
 }
 
 macro_rules! element {
-    ($type:ty, $own:ident, $other:ident) => {
+    ($type:ty, $own:ident, $other:ident, |$single:ident, $double:ident| $taken:ident) => {
         impl Element for $type {
+            fn either<'d, R>(
+                data: &GroupedData<'d, Self>,
+                $single: impl FnOnce(&GroupedData<'d, f32>) -> R,
+                $double: impl FnOnce(&GroupedData<'d, f64>) -> R,
+            ) -> R {
+                let _ = (&$single, &$double);
+                $taken(data)
+            }
             fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
                 Box::new(Memory::new(data, units))
             }
@@ -79,8 +94,8 @@ macro_rules! element {
         }
     };
 }
-element!(f32, F32, F64);
-element!(f64, F64, F32);
+element!(f32, F32, F64, |single, double| single);
+element!(f64, F64, F32, |single, double| double);
 
 /// Data in memory, with W (rows in the order of the parts of the data, each once).
 pub struct Memory<'a, T> {

@@ -3,13 +3,13 @@
 use crate::baseline::{Baseline, Estimate, GroupBaseline, Summary, check_given};
 use crate::criterion::Criterion;
 use crate::iteration::{Context, Part, Scheme, Task, run_once};
+use crate::parallel::try_map;
 use crate::progress::Progress;
 use crate::random::{Purpose, Stream};
 use crate::rows::{Rows, side_by_side};
 use crate::stopping::Status;
 use crate::weights::WeightRule;
 use crate::{Error, Result};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The baselines of all groups, all runs of all groups in parallel.
@@ -79,7 +79,7 @@ pub(crate) fn baselines(
             };
             let errors: Result<Vec<Option<f64>>> = match rows.gathering() {
                 Some(all) => side_by_side(all, all.most(rank, 1), total, &one),
-                None => (0..total).into_par_iter().map(one).collect(),
+                None => try_map(total, &one),
             };
             errors?.chunks_exact(estimate.runs).map(|runs| summary(runs, estimate)).collect()
         }

@@ -6,13 +6,13 @@ use crate::init::Init;
 use crate::iteration::{
     Begin, Context, DictionaryRule, First, Objective, Part, Run, Scheme, Task, iterate, start,
 };
+use crate::parallel::try_map;
 use crate::parameters::{Method, Parameters, Ties};
 use crate::progress::{Observer, Progress};
 use crate::rows::{self, RowStart, RowStep, Rows};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::weights::WeightRule;
-use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// Factors below this size run their restarts in parallel; above, one after the other, so that
@@ -178,7 +178,7 @@ fn each<'r>(
         let runs: Vec<Run<'r>> = rows::side_by_side(all, most, count, one)?;
         runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
     } else if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
-        let runs: Vec<Run<'r>> = (0..count).into_par_iter().map(one).collect::<Result<_>>()?;
+        let runs: Vec<Run<'r>> = try_map(count, one)?;
         runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
     } else {
         for number in 0..count {

@@ -3,6 +3,7 @@
 use super::held_out::held_out_baselines;
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::iteration::Context;
+use crate::once::once;
 use crate::rows::{Element, Rows, Units};
 use crate::search::baselines::held_baselines;
 use crate::{GroupedData, Observer, Parameters, Result};
@@ -22,8 +23,19 @@ pub fn estimate_baselines<T: Element>(
     baselines_within(data, rank, baseline, seed, None, observer)
 }
 
-/// [`estimate_baselines`] with runs that end at the deadline.
-pub(crate) fn baselines_within<T: Element>(
+once! {
+    /// [`estimate_baselines`] with runs that end at the deadline.
+    pub(crate) fn baselines_within(
+        data,
+        rank: usize,
+        baseline: &Baseline,
+        seed: u64,
+        deadline: Option<Instant>,
+        observer: &Observer<'_>,
+    ) -> Result<Vec<GroupBaseline>> = within;
+}
+
+fn within<T: Element>(
     data: &GroupedData<'_, T>,
     rank: usize,
     baseline: &Baseline,

@@ -2,27 +2,37 @@
 //! size-adjusted criterion allows for. `audit/chance.rs` shows the same beside every loss.
 
 use super::draws::{Draws, Own};
-use crate::data::Group;
 use crate::evaluate::evaluate;
+use crate::once::once;
+use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::Purpose;
 use crate::steps::Steps;
 use crate::{Element, Error, GroupedData, Observer, Result, student};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Fewer draws than this say nothing.
 pub(crate) const AT_LEAST: usize = 10;
 
-/// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
-/// knows no labels (H, r×n). What the size-adjusted criterion allows for.
-///
-/// # Errors
-/// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
-/// to stop.
-pub fn chance_losses<T: Element>(
+once! {
+    /// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
+    /// knows no labels (H, r×n). What the size-adjusted criterion allows for.
+    ///
+    /// # Errors
+    /// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
+    /// to stop.
+    pub fn chance_losses(
+        data,
+        components: ArrayView2<'_, f64>,
+        draws: usize,
+        seed: u64,
+        observer: &Observer<'_>,
+    ) -> Result<Vec<f64>> = means;
+}
+
+fn means<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
     draws: usize,
@@ -81,8 +91,7 @@ pub(crate) fn chance_within<T: Element>(
         true => steps.step(|| all.losses_up_to(b, most)).map(Some),
         false => steps.step(|| Ok(None)),
     };
-    let losses: Vec<Option<Vec<f64>>> =
-        (1..=draws).into_par_iter().map(draw).collect::<Result<_>>()?;
+    let losses: Vec<Option<Vec<f64>>> = try_map(draws, &|i| draw(1 + i))?;
     let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
     let relative_errors = found.relative_errors.iter();
     if losses.is_empty() {
@@ -91,12 +100,13 @@ pub(crate) fn chance_within<T: Element>(
     }
     // A group of more rows than are drawn has a scatter next to nothing, and is told from nobody.
     let known = losses.len() >= AT_LEAST;
-    let own = |(l, group): (usize, &Group)| match known && group.rows.len() <= most {
-        true => all.loss(&group.rows, Purpose::Chance(0, 1 + l as u64)).map(Some),
-        false => Ok(None),
+    let own = |l: usize| match &data.groups()[l].rows {
+        rows if known && rows.len() <= most => {
+            all.loss(rows, Purpose::Chance(0, 1 + l as u64)).map(Some)
+        }
+        _ => Ok(None),
     };
-    let own: Vec<Option<f64>> =
-        data.groups().par_iter().enumerate().map(own).collect::<Result<_>>()?;
+    let own: Vec<Option<f64>> = try_map(data.groups().len(), &own)?;
     let moments = Alike::of(data).each(|of_size| moments(&losses, of_size));
     let within = within(own.len(), losses.len());
     let one = |(l, &relative_error): (usize, &f64)| {

@@ -2,11 +2,11 @@
 
 use super::alone::estimate_baselines;
 use super::fitter::Fitter;
+use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::steps::Steps;
 use crate::{Baseline, Element, GroupedData, Result};
 use ndarray::ArrayView2;
-use rayon::prelude::*;
 
 /// The baselines of the groups, and their kind where that is known.
 #[derive(Clone, Copy)]
@@ -61,7 +61,8 @@ impl<T: Element> Draws<'_, '_, T> {
             b => self.data.shuffled(Stream::new(self.seed, Purpose::Chance(b as u64, 0), 0)),
         };
         let purpose = |l: usize| Purpose::Chance(b as u64, 1 + l as u64);
-        let one = |(l, rows): (usize, &Vec<usize>)| {
+        let one = |l: usize| {
+            let rows = &sets[l];
             if let (0, Own::Like { errors, .. }) = (b, self.own) {
                 let norm = self.data.groups()[l].norm();
                 return Ok(self.shared(rows, self.squared_norm(rows)) - errors[l] / norm);
@@ -72,7 +73,7 @@ impl<T: Element> Draws<'_, '_, T> {
             let part: Vec<usize> = (0..most).map(|i| rows[i * rows.len() / most]).collect();
             Ok(most as f64 / rows.len() as f64 * self.loss(&part, purpose(l))?)
         };
-        sets.par_iter().enumerate().map(one).collect()
+        try_map(sets.len(), &one)
     }
 
     /// The loss of a set of rows with a baseline of its own; nothing for rows of zeros.

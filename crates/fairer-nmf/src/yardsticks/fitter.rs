@@ -2,12 +2,12 @@
 
 use crate::evaluate::errors_by_group;
 use crate::iteration::Start;
+use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::search::fit_plain;
 use crate::steps::Steps;
 use crate::{Baseline, Element, GroupedData, Method, Parameters, Result, Stopping};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// Standard NMF in short runs of HALS, the best kept.
 pub(crate) fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
@@ -132,12 +132,13 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
             return Ok(());
         }
         let folds = self.folds(rows.len(), folds, purpose);
-        let one = |(k, places): (usize, &Vec<usize>)| {
+        let one = |k: usize| {
+            let places = &folds[k];
             let fold: Vec<usize> = places.iter().map(|&i| rows[i]).collect();
             let rest = self.rest(rows, places);
             self.steps.step(|| held(k, &fold, &rest))
         };
-        let errors: Vec<Vec<f64>> = folds.par_iter().enumerate().map(one).collect::<Result<_>>()?;
+        let errors: Vec<Vec<f64>> = try_map(folds.len(), &one)?;
         for (places, errors) in folds.iter().zip(errors) {
             places.iter().zip(errors).for_each(|(&i, e)| found[i] = e);
         }

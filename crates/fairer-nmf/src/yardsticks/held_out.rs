@@ -17,12 +17,12 @@ use super::fitter::standard;
 use crate::baseline::GroupBaseline;
 use crate::data::Group;
 use crate::evaluate::{Evaluation, errors_by_group};
+use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
 use crate::search::fit_plain;
 use crate::steps::Steps;
 use crate::{Element, Error, GroupedData, Observer, Parameters, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The held-out baseline of one group.
@@ -124,29 +124,22 @@ fn relative_baselines<T: Element>(
             expected: "at least two folds are needed",
         });
     }
-    (0..data.groups().len())
-        .into_par_iter()
-        .map(|l| {
-            let group = &data.groups()[l];
-            let mut rows = group.rows.clone();
-            Stream::new(seed, Purpose::HeldOut(l as u64, 0), 0).shuffle(&mut rows);
-            let folds = folds.min(rows.len());
-            if folds < 2 {
-                return Ok(None);
-            }
-            let errors: Vec<f64> = (0..folds)
-                .into_par_iter()
-                .map(|fold| {
-                    let seed = Stream::new(seed, Purpose::HeldOut(l as u64, 1 + fold as u64), 0)
-                        .next_u64();
-                    let parameters = standard(rank, runs, seed);
-                    steps.step(|| one_fold(data, &rows, (fold, folds), &parameters, steps))
-                })
-                .collect::<Result<_>>()?;
-            // N_ℓ² is positive by validation.
-            Ok(Some((errors.iter().sum::<f64>() / group.squared_norm).sqrt()))
-        })
-        .collect()
+    try_map(data.groups().len(), &|l| {
+        let group = &data.groups()[l];
+        let mut rows = group.rows.clone();
+        Stream::new(seed, Purpose::HeldOut(l as u64, 0), 0).shuffle(&mut rows);
+        let folds = folds.min(rows.len());
+        if folds < 2 {
+            return Ok(None);
+        }
+        let errors: Vec<f64> = try_map(folds, &|fold| {
+            let seed = Stream::new(seed, Purpose::HeldOut(l as u64, 1 + fold as u64), 0).next_u64();
+            let parameters = standard(rank, runs, seed);
+            steps.step(|| one_fold(data, &rows, (fold, folds), &parameters, steps))
+        })?;
+        // N_ℓ² is positive by validation.
+        Ok(Some((errors.iter().sum::<f64>() / group.squared_norm).sqrt()))
+    })
 }
 
 /// Squared error of a fold's rows under the dictionary of the other rows.
