@@ -20,7 +20,7 @@ from fairer_nmf._groups import Groups, encode_groups
 
 #: Shares for every thread of a worker, and in all, where there are more partitions than that: a task
 #: costs the scheduler about a millisecond.
-SHARES_PER_THREAD = 4
+SHARES_PER_THREAD = 1
 MOST_SHARES = 256
 
 
@@ -332,7 +332,7 @@ def _codes(part: Found, groups: Groups | None) -> list[int] | None:
 
 
 def _together(client: Client, made: list[Any], kept: list[int]) -> list[tuple[str, list[int]]]:
-    """Give the worker and the partitions of every share: one each, unless there are very many."""
+    """Give the worker and the partitions of every share: as many as threads, of partitions of one worker."""
     threads = client.nthreads()
     total = max(1, sum(threads.values()))
     most = min(SHARES_PER_THREAD * total, MOST_SHARES)
