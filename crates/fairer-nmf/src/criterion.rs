@@ -11,7 +11,8 @@ pub struct Allowance {
     /// a_ℓ: the loss that chance explains (docs/calibration.md); 0 where the fit does not allow for it.
     pub loss: f64,
     /// Whether the group stays outside the maximum: it counts in the total, and nothing is
-    /// minimised for it.
+    /// minimised for it. With a_ℓ (its own loss under standard NMF) it is not made to pay more than others
+    /// either.
     pub outside: bool,
 }
 
@@ -23,10 +24,16 @@ impl Allowance {
     /// What the error of a group with this baseline and norm is held against.
     #[must_use]
     pub fn offset(&self, baseline: f64, norm: f64) -> f64 {
-        match self.outside {
-            true => baseline.max(Self::OUTSIDE * norm),
-            false => baseline + self.loss * norm,
+        match self.counts() {
+            false => baseline.max(Self::OUTSIDE * norm),
+            true => baseline + self.loss * norm,
         }
+    }
+
+    /// Whether what is minimised knows of the group.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !self.outside || self.loss > 0.0
     }
 
     /// The groups outside the maximum by their rows: those with no more rows than topics, whose

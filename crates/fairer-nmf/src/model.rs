@@ -132,9 +132,8 @@ impl Model {
     /// chance ([`Baseline::Adjusted`](crate::Baseline::Adjusted)). Bound, gap and history refer to it.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
-        let criterion = |g: &GroupFit| g.loss - g.allowance.unwrap_or(0.0);
-        let inside = self.groups.iter().filter(|g| !g.outside);
-        inside.map(criterion).fold(f64::NEG_INFINITY, f64::max)
+        let counted = self.groups.iter().zip(self.allowances()).filter(|(_, a)| a.counts());
+        counted.map(|(g, a)| g.loss - a.loss).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// ‖X − WH‖, every row counted once.

@@ -1,10 +1,9 @@
 //! Choices by their names: one list for files, the program and Python.
 
 use crate::baseline::{Baseline, Estimate, Summary};
-use crate::discover::Discover;
-use crate::fit::{StartWeights, Ties};
 use crate::init::Init;
-use crate::parameters::Method;
+use crate::model::Discover;
+use crate::parameters::{Method, StartWeights, Ties};
 use crate::update::Update;
 use std::fmt;
 use std::str::FromStr;

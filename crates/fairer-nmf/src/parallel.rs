@@ -53,12 +53,15 @@ mod tests {
         assert!(squares.iter().enumerate().all(|(i, square)| *square == i * i));
         assert!(try_map(0, &|i| Ok(i)).expect("no error").is_empty());
         let begun = AtomicUsize::new(0);
-        let found = try_map(1_000, &|i| {
+        let odd = |i: usize| {
             begun.fetch_add(1, Ordering::Relaxed);
             let bad = || Error::Baseline { reason: i.to_string() };
-            if i % 2 == 0 { Ok(i) } else { Err(bad()) }
-        });
-        assert!(matches!(found, Err(Error::Baseline { .. })));
+            if i.is_multiple_of(2) { Ok(i) } else { Err(bad()) }
+        };
+        // On one thread pieces begin in their order.
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let found = alone.install(|| try_map(1_000, &odd));
+        assert!(matches!(found, Err(Error::Baseline { reason }) if reason == "1"));
         assert!(begun.into_inner() < 1_000, "what has not begun is left out");
         let stopped =
             try_map(usize::MAX / 2, &|i| if i < 1 << 20 { Ok(()) } else { Err(Error::Stopped) });

@@ -153,6 +153,7 @@ pub(crate) fn run<'r>(
     let deadline = parameters.stopping.deadline(begin);
     let limit = Limit::of(parameters.stopping.time_limit, begin);
     let context = Context { observer: &watched, deadline, limit, keeper };
+    baselines::check(rows, &parameters.baseline)?;
     let asked = parameters.baseline.times(unit);
     let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
     let baseline_time = begin.elapsed();

@@ -130,7 +130,7 @@ pub(super) fn refit<T: Element>(
     check_draws(draws)?;
     let rows = Rows::new(data, &evaluation.row_squared_errors);
     // The observed groups are draw 0: treated like every other.
-    let all: Vec<Vec<(f64, f64)>> = try_map(draws + 1, &|b| {
+    let all: Vec<Vec<(f64, f64)>> = try_map(draws.saturating_add(1), &|b| {
         let groups: Vec<_> = match b {
             0 => data.groups().iter().map(|g| (g.name.clone(), g.rows.clone())).collect(),
             b => shuffled(data, b - 1, seed),

@@ -181,8 +181,12 @@ impl AuditReport {
     /// The largest of it over the groups inside the maximum.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
-        let inside = self.groups.iter().enumerate().filter(|(_, g)| !g.outside);
-        inside.map(|(l, g)| g.loss - self.allowance(l).loss).fold(f64::NEG_INFINITY, f64::max)
+        let counted = |(l, g): (usize, &GroupAudit)| {
+            let a = self.allowance(l);
+            a.counts().then_some(g.loss - a.loss)
+        };
+        let groups = self.groups.iter().enumerate();
+        groups.filter_map(counted).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// How good the dictionary is beside a bound for [`AuditReport::offsets`], in one sentence.

@@ -2,7 +2,7 @@
 //!
 //! `evidence`: some group pays more than the others, with an adjusted p of at most 1 − level.
 //! `no-evidence`: none does, and for every group a difference that would matter is ruled out.
-//! `too-few-rows`: anything else; the group that could differ most is named. `not-tested`: one
+//! `too-few-rows`: anything else; the group that could differ most is named, of two the smaller. `not-tested`: one
 //! group only, or a test that was not asked for or not finished.
 //!
 //! That all groups pay is the cost of sharing, and no evidence: the verdict is about differences.
@@ -153,6 +153,11 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     };
     let of_code = (0..answers.len()).filter(|&l| answers[l] == code);
     let l = of_code.max_by(|&a, &b| weight(a).total_cmp(&weight(b))).unwrap_or(0);
+    // Two groups differ by the same, with the other sign; it is the smaller one whose rows are too few.
+    let l = match (code, found.groups) {
+        (VerdictCode::TooFewRows, [a, b]) if a.rows != b.rows => usize::from(b.rows < a.rows),
+        _ => l,
+    };
     notes.extend(unsettled(found, differences));
     notes.extend(differences.taken_as_it_is.then(|| AS_IT_IS.to_owned()));
     Verdict {

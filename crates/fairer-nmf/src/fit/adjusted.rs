@@ -119,7 +119,9 @@ fn chance<T: Element>(
     let of_groups = allowances.iter_mut().zip(&found).zip(baselines.iter().zip(data.groups()));
     for ((allowance, chance), (baseline, group)) in of_groups {
         let own = chance.relative_error - baseline / group.norm();
-        allowance.loss = (1.0 - chance.alike) * chance.mean + chance.alike * own;
+        // Of a group outside the maximum nothing can be told, and nothing tells it from random ones.
+        let alike = if allowance.outside { 1.0 } else { chance.alike };
+        allowance.loss = (1.0 - alike) * chance.mean + alike * own;
     }
     Ok(found.iter().map(|chance| chance.alike).collect())
 }
@@ -226,7 +228,7 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
     for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
         // The loss stays the paper's, against E; what was minimised is that less what is allowed.
         group.loss = group.relative_error - baseline.error / group.norm;
-        if allowance.outside {
+        if !allowance.counts() {
             let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
             model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);
         }

@@ -157,7 +157,7 @@ impl Warning {
         let inside = || groups.iter().zip(alike).filter(|(g, _)| !g.outside);
         let such = inside().filter(|(_, alike)| **alike >= 1.0);
         let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
-        let all = such.len() == groups.len();
+        let all = such.len() == inside().count();
         (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all })
     }
 

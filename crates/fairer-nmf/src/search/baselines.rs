@@ -132,7 +132,7 @@ fn one_run(
     Ok((run.status != Status::Stopped).then(|| run.measured.errors[0].min(most) / unit))
 }
 
-/// The same in the units of the user.
+/// [`baselines`] in the units of the user.
 pub(crate) fn held_baselines(
     rows: &dyn Rows,
     rank: usize,
@@ -140,6 +140,17 @@ pub(crate) fn held_baselines(
     seed: u64,
     context: &Context<'_>,
 ) -> Result<Vec<GroupBaseline>> {
+    check(rows, baseline)?;
     let found = baselines(rows, rank, seed, &baseline.times(rows.unit()), context)?;
     Ok(found.iter().map(|b| b.times(1.0 / rows.unit())).collect())
+}
+
+/// Whether baselines that were given fit the groups, said in the units of the user.
+pub(super) fn check(rows: &dyn Rows, baseline: &Baseline) -> Result<()> {
+    match baseline {
+        Baseline::Given { errors } => {
+            check_given(rows.groups().iter().map(|g| g.name.as_str()), errors)
+        }
+        _ => Ok(()),
+    }
 }

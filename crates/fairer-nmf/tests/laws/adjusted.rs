@@ -239,6 +239,32 @@ fn groups_with_no_more_rows_than_topics_stay_outside_the_maximum_and_inside_the_
     assert!(Allowance::for_sizes(&[3, 4], 5).iter().all(|a| !a.outside), "there is nobody else");
 }
 
+/// Many groups with no more rows than topics, and two larger ones, of one population: those outside the maximum are not made
+/// to pay for small gains of the two inside.
+#[test]
+fn groups_outside_the_maximum_are_not_made_to_pay() {
+    let sizes: Vec<usize> = [5; 16].into_iter().chain([60, 87]).collect();
+    let mut within = 0;
+    for seed in 0..10 {
+        let (x, labels) = draw(&sizes, 0.0, 0.6, seed);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let standard = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
+        let found = careful(&data);
+        let outside = found.model.groups.iter().filter(|g| g.outside);
+        assert_eq!(outside.clone().count(), 16);
+        assert!(outside.clone().all(|g| g.allowance.is_some_and(|a| a > 0.0)));
+        // None pays more than what is minimised is worth.
+        let worst = found.model.worst_criterion();
+        assert!(outside.clone().all(|g| g.loss - g.allowance.unwrap() <= worst + 1e-9));
+        if let Some(bound) = found.model.global_bound.value {
+            assert!(bound <= worst + 1e-9);
+        }
+        within += usize::from(total_error(&found) <= 1.01 * standard);
+    }
+    // A true share of 95 % has fewer than 8 of 10 with a probability of 1 %.
+    assert!(within >= 8, "{within} of 10");
+}
+
 #[test]
 fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
     let (x, labels) = draw(&[8, 90, 150], 0.0, 0.6, 33);

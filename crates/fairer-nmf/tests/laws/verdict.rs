@@ -151,6 +151,18 @@ fn what_cannot_be_told_is_said() {
     let rows = report.differences.as_ref().unwrap().groups[0].rows_needed;
     assert!(rows.is_none_or(|rows| rows > 3), "{rows:?}");
 
+    // Of two groups it is the smaller one whose rows are too few, whichever may pay more.
+    for seed in 0..6 {
+        let (x, labels) = draw(&[6, 120], 0.0, 40 + seed);
+        let report = audited(&x, &labels, verdict_alone());
+        if report.verdict.code == VerdictCode::TooFewRows {
+            assert_eq!(report.verdict.group.as_deref(), Some("group 0"));
+            let sentence = &report.verdict.sentence;
+            assert!(sentence.contains("“group 0” (6 rows)"), "{sentence}");
+        }
+        assert_ne!(report.verdict.code, VerdictCode::Evidence);
+    }
+
     let (x, labels) = draw(&[300, 300], 0.0, 6);
     let report = audited(&x, &labels, verdict_alone());
     println!("{}", report.verdict.sentence);

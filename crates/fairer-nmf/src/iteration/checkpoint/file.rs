@@ -8,7 +8,6 @@ use crate::dictionary::Dictionary;
 use crate::iteration::dictionary_step::Memory;
 use crate::iteration::made::Run;
 use crate::iteration::momentum::Momentum;
-
 use crate::rows::{Begin, Origin, RowStep, Rows};
 use crate::stopping::{Measured, Status};
 use crate::{Error, Result};
