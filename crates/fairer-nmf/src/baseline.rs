@@ -84,16 +84,6 @@ impl Baseline {
             Self::Given { .. } | Self::HeldOut { .. } | Self::Zero => 0,
         }
     }
-
-    /// The same for data times `unit`.
-    pub(crate) fn times(&self, unit: f64) -> Self {
-        match self {
-            Self::Given { errors } => {
-                Self::Given { errors: errors.iter().map(|e| e * unit).collect() }
-            }
-            other => other.clone(),
-        }
-    }
 }
 
 /// How E_ℓ follows from the errors of several runs.

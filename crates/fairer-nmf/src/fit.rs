@@ -44,50 +44,25 @@ pub fn fit<T: Element>(
     fit_kept(data, parameters, None, observer)
 }
 
-once! {
-    /// The same, with its state in a checkpoint, or from one: a fit that goes on ends with the model that it
-    /// would have ended with.
-    ///
-    /// # Errors
-    /// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
-    pub fn fit_kept(
-        data,
-        parameters: &Parameters,
-        checkpoint: Option<&Checkpoint>,
-        observer: &Observer<'_>,
-    ) -> Fit<T> = kept;
-}
-
-fn kept<T: Element>(
+/// The same, with its state in a checkpoint, or from one: a fit that goes on ends with the model that it
+/// would have ended with.
+///
+/// # Errors
+/// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
+pub fn fit_kept<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
-    match parameters.init.fill() {
-        Some(fill) => {
-            parameters.check()?;
-            let start = Start::nndsvd(data, parameters.rank, fill)?;
-            fit_with(data, parameters, Some(&start), checkpoint, observer)
-        }
-        None => fit_with(data, parameters, None, checkpoint, observer),
-    }
+    fit_with(data, parameters, None, checkpoint, observer)
 }
 
-once! {
-    /// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
-    ///
-    /// # Errors
-    /// As [`fit`]; also a start whose shape does not fit or that has negative entries.
-    pub fn fit_from(
-        data,
-        parameters: &Parameters,
-        start: &Start,
-        observer: &Observer<'_>,
-    ) -> Fit<T> = from;
-}
-
-fn from<T: Element>(
+/// Fits a model from a given start instead of `parameters.init`; `n_init` is ignored.
+///
+/// # Errors
+/// As [`fit`]; also a start whose shape does not fit or that has negative entries.
+pub fn fit_from<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     start: &Start,
@@ -97,13 +72,31 @@ fn from<T: Element>(
     fit_with(data, parameters, Some(start), None, observer)
 }
 
-fn fit_with<T: Element>(
+once! {
+    fn fit_with(
+        data,
+        parameters: &Parameters,
+        start: Option<&Start>,
+        checkpoint: Option<&Checkpoint>,
+        observer: &Observer<'_>,
+    ) -> Fit<T> = from_start;
+}
+
+fn from_start<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
     start: Option<&Start>,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
+    let made = match parameters.init.fill().filter(|_| start.is_none()) {
+        Some(fill) => {
+            parameters.check()?;
+            Some(Start::nndsvd(data, parameters.rank, fill)?)
+        }
+        None => None,
+    };
+    let start = start.or(made.as_ref());
     let limited = within(data, parameters);
     let data = limited.as_ref().unwrap_or(data);
     if let Method::WorstShare { share } = parameters.method {

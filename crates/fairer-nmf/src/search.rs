@@ -153,9 +153,8 @@ pub(crate) fn run<'r>(
     let deadline = parameters.stopping.deadline(begin);
     let limit = Limit::of(parameters.stopping.time_limit, begin);
     let context = Context { observer: &watched, deadline, limit, keeper };
-    baselines::check(rows, &parameters.baseline)?;
-    let asked = parameters.baseline.times(unit);
-    let baseline = baselines(rows, parameters.rank, parameters.seed, &asked, &context)?;
+    let (rank, seed) = (parameters.rank, parameters.seed);
+    let baseline = baselines(rows, rank, seed, &parameters.baseline, &context)?;
     let baseline_time = begin.elapsed();
     let cut_short = context.is_over()
         && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });

@@ -12,7 +12,8 @@ use crate::weights::WeightRule;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The baselines of all groups, all runs of all groups in parallel.
+/// The baselines of all groups in the units of the rows, all runs of all groups in parallel. Those that are given are in
+/// the user's.
 pub(crate) fn baselines(
     rows: &dyn Rows,
     rank: usize,
@@ -27,11 +28,13 @@ pub(crate) fn baselines(
             .map(|_| GroupBaseline { error: 0.0, run_errors: Vec::new() })
             .collect()),
         Baseline::Given { errors } => {
-            check_given(groups.iter().map(|g| g.name.as_str()), errors)?;
-            Ok(errors
-                .iter()
-                .map(|&error| GroupBaseline { error, run_errors: Vec::new() })
-                .collect())
+            let names = || groups.iter().map(|g| g.name.as_str());
+            check_given(names(), errors)?;
+            let errors: Vec<f64> = errors.iter().map(|e| e * rows.unit()).collect();
+            // In the units of the rows they may be too large.
+            check_given(names(), &errors)?;
+            let of = |error: f64| GroupBaseline { error, run_errors: Vec::new() };
+            Ok(errors.into_iter().map(of).collect())
         }
         Baseline::HeldOut { .. } => {
             Err(Error::Baseline { reason: "held-out baselines need the rows in memory".to_owned() })
@@ -140,17 +143,6 @@ pub(crate) fn held_baselines(
     seed: u64,
     context: &Context<'_>,
 ) -> Result<Vec<GroupBaseline>> {
-    check(rows, baseline)?;
-    let found = baselines(rows, rank, seed, &baseline.times(rows.unit()), context)?;
+    let found = baselines(rows, rank, seed, baseline, context)?;
     Ok(found.iter().map(|b| b.times(1.0 / rows.unit())).collect())
-}
-
-/// Whether baselines that were given fit the groups, said in the units of the user.
-pub(super) fn check(rows: &dyn Rows, baseline: &Baseline) -> Result<()> {
-    match baseline {
-        Baseline::Given { errors } => {
-            check_given(rows.groups().iter().map(|g| g.name.as_str()), errors)
-        }
-        _ => Ok(()),
-    }
 }

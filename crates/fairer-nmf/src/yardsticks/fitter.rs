@@ -6,7 +6,9 @@ use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::search::fit_plain;
 use crate::steps::Steps;
-use crate::{Baseline, Element, GroupedData, Method, Parameters, Result, Stopping};
+use crate::{
+    Baseline, Element, GroupedData, Method, Model, Parameters, Progress, Result, Stopping,
+};
 use ndarray::{Array2, ArrayView2};
 
 /// Standard NMF in short runs of HALS, the best kept.
@@ -68,12 +70,9 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
         let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
-        let begin = Start { components: Some(start.to_owned()), representation: None };
-        let found = fit_plain(&alone, &self.parameters(purpose), Some(&begin), None, &|_| {
-            self.steps.tell()
-        })?;
+        let found = self.run(&alone, Some(start), purpose)?;
         self.steps.go_on()?;
-        Ok(found.model.components)
+        Ok(found.components)
     }
 
     /// The dictionary of the rows: the better of a run from `start` and a random one.
@@ -84,14 +83,23 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
         let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
-        let parameters = self.parameters(purpose);
-        let begin = Start { components: Some(start.to_owned()), representation: None };
-        let tell = |_: &crate::Progress<'_>| self.steps.tell();
-        let warm = fit_plain(&alone, &parameters, Some(&begin), None, &tell)?.model;
-        let random = fit_plain(&alone, &parameters, None, None, &tell)?.model;
+        let warm = self.run(&alone, Some(start), purpose)?;
+        let random = self.run(&alone, None, purpose)?;
         self.steps.go_on()?;
-        let error = |model: &crate::Model| model.groups[0].relative_error;
+        let error = |model: &Model| model.groups[0].relative_error;
         Ok(if error(&random) < error(&warm) { random } else { warm }.components)
+    }
+
+    /// A run of standard NMF from `start`, or at random.
+    fn run(
+        &self,
+        alone: &GroupedData<'_, T>,
+        start: Option<ArrayView2<'_, f64>>,
+        purpose: Purpose,
+    ) -> Result<Model> {
+        let begin = start.map(|h| Start { components: Some(h.to_owned()), representation: None });
+        let tell = |_: &Progress<'_>| self.steps.tell();
+        Ok(fit_plain(alone, &self.parameters(purpose), begin.as_ref(), None, &tell)?.model)
     }
 
     /// Squared errors of rows under a dictionary, in their order.
