@@ -192,7 +192,7 @@ fn find<T: Element>(
         }
         false => Peers::default(),
     };
-    let mut allowed = fairer_nmf::fit::allowances(&data, &parameters, None, observer)?;
+    let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
     allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
     let subject = Subject { components: h.view(), representation: w, method, allowances: &allowed };
     let mut found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;

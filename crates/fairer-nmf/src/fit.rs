@@ -1,6 +1,7 @@
 //! The fit: what groups are allowed and held against (`yardsticks`), then the search (`search`).
 
 mod adjusted;
+mod gain;
 mod held;
 mod worst_share;
 
@@ -10,7 +11,8 @@ pub use crate::model::ShareReport;
 pub use crate::parameters::{StartWeights, Ties};
 pub use crate::search::{Fit, RowsFit};
 pub use crate::yardsticks::{baselines_of_rows, estimate_baselines};
-pub use adjusted::{allowances, fit_against};
+pub use adjusted::allowances;
+pub(crate) use adjusted::fit_beside;
 pub use held::{fit_rows, fit_rows_kept};
 
 use crate::Result;
@@ -102,7 +104,7 @@ fn from_start<T: Element>(
     if let Method::WorstShare { share } = parameters.method {
         return worst_share::fit_share(data, parameters, share, (start, checkpoint), observer);
     }
-    let outside = adjusted::outside(data, parameters);
+    let outside = allowances(data, parameters);
     let left_out = outside.iter().any(|a| a.outside);
     let needs_data = matches!(parameters.baseline, Baseline::Adjusted { .. });
     if matches!(parameters.baseline, Baseline::HeldOut { .. }) {

@@ -11,7 +11,6 @@ use fairer_nmf::{
     baseline::GroupBaseline,
     bound::global_bound,
     fit::{Allowance, allowances, estimate_baselines},
-    silent,
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::{Group, SCHEMA, library};
@@ -204,7 +203,7 @@ fn measure<T: Element>(
     bar.stage("auditing");
     let start = Instant::now();
     let components = audited.components.view();
-    let allowed = allowed(audited, &data, &parameters)?;
+    let allowed = allowed(audited, &data, &parameters);
     let subject = Subject { components, representation: None, method, allowances: &allowed };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
@@ -257,10 +256,10 @@ fn allowed<T: Element>(
     audited: &Audited,
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
-) -> Result<Vec<Allowance>, Failure> {
+) -> Vec<Allowance> {
     match &audited.model {
-        Some(model) if is_of(model, data) => Ok(model.allowances()),
-        _ => Ok(allowances(data, parameters, None, &silent)?),
+        Some(model) if is_of(model, data) => model.allowances(),
+        _ => allowances(data, parameters),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Remark;
 use crate::baseline::GroupBaseline;
-use crate::fit::{allowances, fit_against};
+use crate::fit::fit_beside;
 use crate::progress::Role;
 use crate::{
     Baseline, Element, Fit, GroupedData, Method, Model, Observer, Parameters, Progress, Result,
@@ -152,10 +152,9 @@ fn fit_fairer<T: Element>(
         }
         None => None,
     };
-    let allowed = allowances(data, asked, standard.map(|h| (h, baselines)), observer)?;
     let mut parameters = parameters.clone();
     if adjusted {
         parameters.baseline = asked.baseline.clone();
     }
-    fit_against(data, &parameters, &given, &allowed, None, observer)
+    fit_beside(data, &parameters, &given, standard, observer)
 }

@@ -10,11 +10,12 @@
 //! with c_ℓ the mean loss of random groups of its size, g_ℓ the group's own loss under standard NMF, and p_ℓ
 //! how much it is like them: 1 within their scatter, 0 a standard deviation further out and beyond. So a group
 //! that clearly pays more is asked down to what chance explains, and one that chance does explain is
-//! allowed what it pays: it is not helped, and made to pay for others no more than they are. Where all groups are like random ones
-//! standard NMF is the answer. c_ℓ and the scatter → 0 for large groups, where the criterion is the
+//! allowed what it pays: it is not helped, and made to pay for others no more than they gain (`gain.rs`). Where all
+//! groups are like random ones standard NMF is the answer. c_ℓ and the scatter → 0 for large groups, where the criterion is the
 //! paper's. The steps keep their guarantees: they hold for any offset ≥ 0. A group outside the maximum
 //! has an offset that no error reaches.
 
+use super::gain::{Allowed, Beside, against};
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::iteration::{Checkpoint, Start};
@@ -32,7 +33,7 @@ use std::time::Instant;
 pub(super) fn fit_allowed<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
-    mut allowances: Vec<Allowance>,
+    outside: Vec<Allowance>,
     (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
@@ -41,7 +42,8 @@ pub(super) fn fit_allowed<T: Element>(
     let asked = &parameters.baseline;
     let baselines =
         baselines_within(data, parameters.rank, asked, parameters.seed, deadline, observer)?;
-    let (mut standard, mut alike) = (None, Vec::new());
+    let mut standard = None;
+    let mut allowed = Allowed::places(outside);
     let in_time = deadline.is_none_or(|deadline| Instant::now() < deadline);
     if let Baseline::Adjusted { draws, .. } = asked
         && in_time
@@ -53,17 +55,15 @@ pub(super) fn fit_allowed<T: Element>(
             _ => observer(progress),
         };
         let found = fit_plain(data, &standard_beside(parameters, begin), None, None, &lead)?.model;
-        let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-        let beside = (found.components.view(), &errors[..]);
-        let budget = (*draws, deadline);
-        alike = chance(data, beside, budget, &mut allowances, &lead)?;
+        let beside = (found.components.view(), &baselines[..]);
+        allowed = chance(data, beside, (*draws, deadline), allowed.allowances, &lead)?;
         standard = Some(found);
     }
     let baseline_time = begin.elapsed();
     let mut left = parameters.clone();
     left.stopping.time_limit = deadline.map(|d| d.saturating_duration_since(Instant::now()));
     let from = (start, checkpoint);
-    let mut found = against(data, &left, &baselines, &allowances, from, observer)?;
+    let mut found = against(data, &left, &baselines, &allowed, from, observer)?;
     found.baseline_time += baseline_time;
     let model = &mut found.model;
     model.parameters = parameters.clone();
@@ -78,7 +78,7 @@ pub(super) fn fit_allowed<T: Element>(
     if let Some(rose) = rose {
         model.warnings.insert(0, rose);
     }
-    model.warnings.extend(Warning::of_alike(&model.groups, &alike));
+    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike()));
     Ok(found)
 }
 
@@ -107,59 +107,65 @@ fn standard_beside(parameters: &Parameters, begin: Instant) -> Parameters {
 const DRAWS_SEED: u64 = 0;
 
 /// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF, or
-/// what it pays there itself against its baseline, where it is like them; how much it is.
+/// what it pays there itself against its baseline, where it is like them.
 fn chance<T: Element>(
     data: &GroupedData<'_, T>,
-    (h, baselines): (ArrayView2<'_, f64>, &[f64]),
+    (h, baselines): (ArrayView2<'_, f64>, &[GroupBaseline]),
     (draws, deadline): (usize, Option<Instant>),
-    allowances: &mut [Allowance],
+    mut allowances: Vec<Allowance>,
     observer: &Observer<'_>,
-) -> Result<Vec<f64>> {
+) -> Result<Allowed> {
     let found = chance_within(data, h, draws, DRAWS_SEED, deadline, observer)?;
+    let mut beside = Vec::with_capacity(found.len());
     let of_groups = allowances.iter_mut().zip(&found).zip(baselines.iter().zip(data.groups()));
     for ((allowance, chance), (baseline, group)) in of_groups {
-        let own = chance.relative_error - baseline / group.norm();
+        let own = chance.relative_error - baseline.error / group.norm();
         // Of a group outside the maximum nothing can be told, and nothing tells it from random ones.
         let alike = if allowance.outside { 1.0 } else { chance.alike };
         allowance.loss = (1.0 - alike) * chance.mean + alike * own;
+        beside.push(Beside { own, alike });
     }
-    Ok(found.iter().map(|chance| chance.alike).collect())
+    Ok(Allowed { allowances, beside })
 }
 
 once! {
-    /// What the parameters allow the groups of the data: places outside the maximum and, where they ask
-    /// for the size-adjusted criterion, chance under the dictionary of standard NMF (H, r×n) with baselines E.
+    /// Fits against baselines E_ℓ that are known, with what the parameters allow the groups: places outside
+    /// the maximum and, where they ask for the size-adjusted criterion, chance under the dictionary of standard NMF
+    /// (H, r×n).
     ///
     /// # Errors
-    /// As [`chance_losses`](crate::audit::chance_losses).
-    pub fn allowances(
+    /// As [`fit`](crate::fit()); also baselines that do not fit the groups.
+    pub(crate) fn fit_beside(
         data,
         parameters: &Parameters,
-        standard: Option<(ArrayView2<'_, f64>, &[f64])>,
+        baselines: &[GroupBaseline],
+        standard: Option<ArrayView2<'_, f64>>,
         observer: &Observer<'_>,
-    ) -> Result<Vec<Allowance>> = allowed;
+    ) -> Fit<T> = beside;
 }
 
-fn allowed<T: Element>(
+fn beside<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
-    standard: Option<(ArrayView2<'_, f64>, &[f64])>,
+    baselines: &[GroupBaseline],
+    standard: Option<ArrayView2<'_, f64>>,
     observer: &Observer<'_>,
-) -> Result<Vec<Allowance>> {
-    let mut found = outside(data, parameters);
-    let several = found.len() > 1;
-    if let (Baseline::Adjusted { draws, .. }, Some(beside), true) =
-        (&parameters.baseline, standard, several)
-    {
-        let deadline = parameters.stopping.deadline(Instant::now());
-        let budget = (*draws, deadline);
-        chance(data, beside, budget, &mut found, observer)?;
-    }
-    Ok(found)
+) -> Result<Fit<T>> {
+    let outside = allowances(data, parameters);
+    let several = outside.len() > 1;
+    let allowed = match (&parameters.baseline, standard) {
+        (Baseline::Adjusted { draws, .. }, Some(h)) if several => {
+            let deadline = parameters.stopping.deadline(Instant::now());
+            chance(data, (h, baselines), (*draws, deadline), outside, observer)?
+        }
+        _ => Allowed::places(outside),
+    };
+    against(data, parameters, baselines, &allowed, (None, None), observer)
 }
 
-/// The groups' places in or outside the maximum.
-pub(super) fn outside<T: Element>(
+/// The groups' places in or outside the maximum: what parameters allow groups before anything is fitted.
+#[must_use]
+pub fn allowances<T: Element>(
     data: &GroupedData<'_, T>,
     parameters: &Parameters,
 ) -> Vec<Allowance> {
@@ -173,52 +179,6 @@ pub(super) fn outside_by_rows(rows: &[usize], parameters: &Parameters) -> Vec<Al
         true => vec![Allowance::default(); rows.len()],
         false => Allowance::for_sizes(rows, parameters.rank),
     }
-}
-
-once! {
-    /// Fits against baselines and allowances that are known, one of each per group.
-    ///
-    /// # Errors
-    /// As [`fit`](crate::fit()); also baselines that do not fit the groups.
-    pub fn fit_against(
-        data,
-        parameters: &Parameters,
-        baselines: &[GroupBaseline],
-        allowances: &[Allowance],
-        start: Option<&Start>,
-        observer: &Observer<'_>,
-    ) -> Fit<T> = from_known;
-}
-
-fn from_known<T: Element>(
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-    baselines: &[GroupBaseline],
-    allowances: &[Allowance],
-    start: Option<&Start>,
-    observer: &Observer<'_>,
-) -> Result<Fit<T>> {
-    against(data, parameters, baselines, allowances, (start, None), observer)
-}
-
-fn against<T: Element>(
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-    baselines: &[GroupBaseline],
-    allowances: &[Allowance],
-    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
-    observer: &Observer<'_>,
-) -> Result<Fit<T>> {
-    let groups = data.groups().iter();
-    let of = |((b, a), g): ((&GroupBaseline, &Allowance), &crate::data::Group)| {
-        a.offset(b.error, g.norm())
-    };
-    let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
-    let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
-    let mut found = fit_plain(data, &given, start, checkpoint, observer)?;
-    found.model.parameters.baseline = parameters.baseline.clone();
-    settle(&mut found.model, baselines, allowances);
-    Ok(found)
 }
 
 /// Says the losses of a fit against offsets as those against baselines, and who was outside the maximum.

@@ -60,8 +60,8 @@ pub(crate) struct Chance {
     pub mean: f64,
     /// The group's relative error under the shared dictionary.
     pub relative_error: f64,
-    /// How much the group is like them: 1 where its loss lies within their scatter, 0 where it lies
-    /// clearly beyond, and between the two where it cannot be told.
+    /// How much they explain what the group pays: 1 where its loss lies within their scatter or below, 0 where it
+    /// lies clearly above, and between the two where it cannot be told.
     pub alike: f64,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn chance_within<T: Element>(
     let one = |(l, &relative_error): (usize, &f64)| {
         let (mean, sd) = moments[l];
         // Without scatter there is nothing to be like.
-        let z = own[l].filter(|_| sd > 0.0).map(|own| (own - mean).abs() / sd);
+        let z = own[l].filter(|_| sd > 0.0).map(|own| (own - mean) / sd);
         let alike = z.map_or(0.0, |z| (within + 1.0 - z).clamp(0.0, 1.0));
         Chance { mean: mean.max(0.0), relative_error, alike }
     };

@@ -1,0 +1,159 @@
+//! How much a group that is like random ones may be made to pay: no more than those gain that are helped.
+//!
+//! Let t₀ be the largest adjusted loss under standard NMF and t that of the fit. A group with a_ℓ = g_ℓ (`adjusted.rs`)
+//! may rise by t, and where the cost of sharing is one that nobody can avoid, t is near t₀: much is asked of
+//! it for a gain t₀ − t that is small. So it is allowed g_ℓ − δ instead,
+//!
+//!   a_ℓ(δ) = max(a_ℓ − p_ℓδ, g_ℓ − t₀),   with the smallest δ ≥ 0 for which p_ℓ(g − g_ℓ) ≤ t₀ − t for all groups,
+//!
+//! g the loss of the fit, and t its largest against the a_ℓ of before. Nobody is asked for more than standard NMF does, so that
+//! with δ = t₀ that is an answer, where no group with p_ℓ = 1 rises at all. The excess of rise over gain falls with δ as 1 : 1 where
+//! t stands still, and slower where t rises with it; so δ goes up by the excess, then by secants, in at most
+//! [`ROUNDS`] fits more, of which the one with the smallest excess is kept. Where the first fit does no harm beyond its gain, which
+//! is nearly always, it stays as it is.
+
+use super::adjusted::settle;
+use crate::baseline::{Baseline, GroupBaseline};
+use crate::criterion::Allowance;
+use crate::data::Group;
+use crate::iteration::{Checkpoint, Start};
+use crate::model::{Model, Warning};
+use crate::search::{Fit, fit_plain};
+use crate::stopping::Status;
+use crate::{Element, GroupedData, Observer, Parameters, Result};
+use std::time::Instant;
+
+/// Fits with another δ at the most.
+const ROUNDS: usize = 3;
+/// What a rise may exceed the gain by, as a share of t₀: losses are known no better.
+const MORE: f64 = 0.05;
+
+/// How a group stands beside random ones of its size under standard NMF.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Beside {
+    /// g_ℓ: its loss there.
+    pub own: f64,
+    /// p_ℓ: how much it is like them.
+    pub alike: f64,
+}
+
+/// What groups are allowed, and why.
+#[derive(Clone, Debug)]
+pub(super) struct Allowed {
+    pub allowances: Vec<Allowance>,
+    /// One per group; empty where chance is not allowed for.
+    pub beside: Vec<Beside>,
+}
+
+impl Allowed {
+    /// Places in and outside the maximum, and nothing else.
+    pub fn places(allowances: Vec<Allowance>) -> Self {
+        Self { allowances, beside: Vec::new() }
+    }
+
+    /// How much every group is like random ones.
+    pub fn alike(&self) -> Vec<f64> {
+        self.beside.iter().map(|b| b.alike).collect()
+    }
+
+    /// t₀; none where nobody is to be helped, or chance is not allowed for.
+    fn largest(&self) -> Option<f64> {
+        let counted = self.allowances.iter().zip(&self.beside).filter(|(a, _)| a.counts());
+        counted.map(|(a, b)| b.own - a.loss).max_by(f64::total_cmp).filter(|t| *t > 0.0)
+    }
+
+    /// a(δ). A group outside the maximum counts as long as it is allowed something.
+    fn less(&self, delta: f64, largest: f64) -> Vec<Allowance> {
+        let one = |(a, b): (&Allowance, &Beside)| {
+            let least = if a.outside { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
+            let loss = (a.loss - b.alike * delta).max(b.own - largest).max(least);
+            // Nobody is allowed more than before.
+            Allowance { loss: loss.min(a.loss), ..*a }
+        };
+        self.allowances.iter().zip(&self.beside).map(one).collect()
+    }
+
+    /// By how much the largest rise of a group that is like random ones exceeds the gain.
+    fn excess(&self, largest: f64, model: &Model) -> f64 {
+        let rises = model.groups.iter().zip(&self.beside);
+        let rise = rises.map(|(g, b)| b.alike * (g.loss - b.own)).fold(0.0, f64::max);
+        let counted = model.groups.iter().zip(&self.allowances).filter(|(_, a)| a.counts());
+        let left = counted.map(|(g, a)| g.loss - a.loss).fold(f64::NEG_INFINITY, f64::max);
+        rise - (largest - left)
+    }
+}
+
+/// Fits against baselines with what groups are allowed.
+pub(super) fn against<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    baselines: &[GroupBaseline],
+    allowed: &Allowed,
+    from: (Option<&Start>, Option<&Checkpoint>),
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    let begin = Instant::now();
+    let asked = (baselines, &allowed.allowances[..]);
+    let mut found = fit_to(data, parameters, asked, from, observer)?;
+    let Some(largest) = allowed.largest() else { return Ok(found) };
+    let mut excess = allowed.excess(largest, &found.model);
+    let (mut last, mut delta) = (None, 0.0);
+    let mut now = excess;
+    for _ in 0..ROUNDS {
+        if now <= MORE * largest || delta >= largest || is_cut(found.model.status) {
+            break;
+        }
+        let slope = last.map(|(before, of): (f64, f64)| (of - now) / (delta - before));
+        let step = slope.filter(|slope| *slope > 0.0).map_or(now, |slope| now / slope);
+        last = Some((delta, now));
+        delta = (delta + step.max(now)).min(largest);
+        let mut left = parameters.clone();
+        left.stopping.time_limit =
+            parameters.stopping.time_limit.map(|t| t.saturating_sub(begin.elapsed()));
+        // A checkpoint is of the first fit; what follows from it follows again.
+        let less = allowed.less(delta, largest);
+        let mut next = fit_to(data, &left, (baselines, &less), (from.0, None), observer)?;
+        let (status, max_iterations) = (next.model.status, parameters.stopping.max_iterations);
+        found.fit_time += next.fit_time;
+        if is_cut(status) {
+            // What is half done is worse than what is there.
+            let warnings = &mut found.model.warnings;
+            warnings.retain(|w| !matches!(w, Warning::NotConverged { .. }));
+            warnings.push(Warning::NotConverged { status, max_iterations });
+            found.model.status = status;
+            break;
+        }
+        now = allowed.excess(largest, &next.model);
+        if now < excess {
+            next.model.parameters = parameters.clone();
+            (excess, found) = (now, Fit { fit_time: found.fit_time, ..next });
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a fit did not come to its end.
+fn is_cut(status: Status) -> bool {
+    matches!(status, Status::Stopped | Status::TimeLimit)
+}
+
+/// Fits against baselines and allowances, one of each per group.
+fn fit_to<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    (baselines, allowances): (&[GroupBaseline], &[Allowance]),
+    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
+    observer: &Observer<'_>,
+) -> Result<Fit<T>> {
+    let groups = data.groups().iter();
+    let of = |((b, a), g): ((&GroupBaseline, &Allowance), &Group)| {
+        // Rounding may undercut zero.
+        a.offset(b.error, g.norm()).max(0.0)
+    };
+    let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
+    let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
+    let mut found = fit_plain(data, &given, start, checkpoint, observer)?;
+    found.model.parameters.baseline = parameters.baseline.clone();
+    settle(&mut found.model, baselines, allowances);
+    Ok(found)
+}
