@@ -69,8 +69,12 @@ impl Hidden {
         let named = verdict.group.as_deref().is_some_and(|name| !self.shows(name));
         match named || !self.allows(&verdict.sentence) {
             false => Verdict { difference: None, adjusted_p: None, ..verdict },
+            true if verdict.code == VerdictCode::NotTested => Verdict {
+                sentence: "Whether some group pays more than the others was not tested.".into(),
+                ..Verdict::default()
+            },
             true => Verdict {
-                code: VerdictCode::NotTested,
+                code: VerdictCode::Withheld,
                 sentence:
                     "The verdict is about a group that is too small to be shown, and is left out."
                         .into(),

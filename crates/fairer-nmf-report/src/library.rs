@@ -347,7 +347,8 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
     let chance = audit.chance.as_ref().map(|c| &c.groups[l]);
-    let differs = audit.differences.as_ref().map(|d| &d.groups[l]);
+    // What a model that evens the groups out leaves between them is its making, and tests nothing.
+    let differs = ranges.filter(|_| !audit.options.evened);
     page::GroupResult {
         relative_error: group.relative_error,
         relative_error_low: error.map(|(low, _)| low),
@@ -355,7 +356,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         loss: group.loss,
         loss_low: loss.map(|(low, _)| low),
         loss_high: loss.map(|(_, high)| high),
-        cross_fitted_loss: differs.map(|d| d.loss.estimate),
+        cross_fitted_loss: ranges.map(|d| d.loss.estimate),
         held_out_loss: own.map(|own| group.relative_error - own),
         p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),

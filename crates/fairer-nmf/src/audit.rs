@@ -9,6 +9,7 @@ mod comparison;
 mod difference;
 mod group;
 mod individuals;
+mod options;
 mod peers;
 mod permutation;
 pub mod rank;
@@ -31,12 +32,13 @@ pub use comparison::{AuditedPeer, Comparison, Subject, compare};
 pub use difference::{Differences, GroupDifference, Range};
 pub use group::GroupAudit;
 pub use individuals::{Direction, GroupChange, Individuals, compare_individuals};
+pub use options::{AuditOptions, Refit};
 pub use peers::{Peer, PeerPlan, Peers, fit_peers};
 pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
 pub use remark::Remark;
-pub use report::{AuditOptions, AuditReport, Refit, audit, audit_pair};
+pub use report::{AuditReport, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
 pub use spread::{evaluate_rows, evaluate_spread};
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};

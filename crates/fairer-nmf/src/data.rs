@@ -272,7 +272,7 @@ impl<'a, T: Number> GroupedData<'a, T> {
     }
 
     /// The data with other groups over (a subset of) its rows; the caller guarantees that each
-    /// row is in one group at most and that no group is empty. A row may be drawn repeatedly
+    /// row is in one group at most (or that every group counts by itself) and that no group is empty. A row may be drawn repeatedly
     /// inside a group (bootstrap).
     pub(crate) fn regrouped(&self, groups: Vec<(String, Vec<usize>)>) -> Result<Self> {
         let mut data = Self {

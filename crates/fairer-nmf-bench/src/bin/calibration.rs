@@ -4,13 +4,11 @@
 //!
 //! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
 //! of groups drawn from a population, of standard NMF or (DICTIONARY `am`) of a dictionary that was fitted
-//! to even these groups out and comes from elsewhere, so that nobody knows. `pictures`: the two pictures, into a folder (third argument).
+//! to even these groups out and comes from elsewhere, so that nobody knows (`am-known`: it is known). `pictures`: the two pictures, into a folder (third argument).
 
-use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, VerdictCode, audit};
+use fairer_nmf::audit::{AuditReport, VerdictCode};
 use fairer_nmf::measure::quantile;
-use fairer_nmf::{
-    Baseline, GroupedData, Parameters, baseline::Estimate, fit, fit::estimate_baselines, silent,
-};
+use fairer_nmf_bench::calibration::audited::{Made, audited};
 use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
 use fairer_nmf_bench::calibration::picture::{Line, chart};
 use fairer_nmf_bench::calibration::populations::{KINDS, Population, Truth, draw};
@@ -31,8 +29,13 @@ fn main() {
     match text(0, "") {
         "alternatives" => alternatives(sets),
         "verdict" => {
-            let (kind, evened) = (text(2, "alike"), text(7, "standard") == "am");
-            verdict(sets, &Case { kind, sizes: &sizes, strength, rank, seed, evened });
+            let (kind, made) = (text(2, "alike"), text(7, "standard"));
+            let made = match made {
+                "am" => Made::Evened,
+                "am-known" => Made::KnownEvened,
+                _ => Made::Standard,
+            };
+            verdict(sets, &Case { kind, sizes: &sizes, strength, rank, seed, made });
         }
         "pictures" => pictures(sets, text(2, "docs")),
         _ => eprintln!("studies: alternatives, verdict, pictures; kinds: {}", KINDS.join(", ")),
@@ -138,42 +141,6 @@ fn jackknife(
     (full, (squares * (count - 1.0) / count).sqrt())
 }
 
-/// What the library finds of a data set's dictionary, standard or evened out, which is returned beside
-/// it.
-fn audited(
-    x: &Array2<f64>,
-    at: &[Vec<usize>],
-    solver: &Solver,
-    evened: bool,
-    seed: u64,
-) -> (Array2<f64>, AuditReport) {
-    let mut codes = vec![0; x.nrows()];
-    at.iter().enumerate().for_each(|(g, rows)| rows.iter().for_each(|&r| codes[r] = g));
-    let names = (0..at.len()).map(|g| g.to_string()).collect();
-    let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
-    let h = match evened {
-        true => {
-            let parameters = Parameters { seed, bound: false, ..Parameters::new(solver.rank) };
-            fit(&data, &parameters, &silent).expect("a fit").model.components
-        }
-        false => solver.dictionary(x.view(), None, seed),
-    };
-    let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
-    let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
-    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
-    let options = AuditOptions {
-        draws: 200,
-        permutations: 0,
-        folds: 0,
-        trade_off: None,
-        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
-        seed,
-        ..AuditOptions::default()
-    };
-    let report = audit(&data, h.view(), &baselines, None, &options, &silent).expect("an audit");
-    (h, report)
-}
-
 /// What the library said over many data sets of one population; shares of one.
 struct Summary {
     sizes: Vec<usize>,
@@ -196,17 +163,17 @@ struct Case<'a> {
     rank: usize,
     /// Which of the populations of its kind.
     seed: u64,
-    /// Whether the dictionary was fitted to even the groups out.
-    evened: bool,
+    /// How the dictionary was made.
+    made: Made,
 }
 
 /// Groups of the sizes, alike, at rank 3.
 fn of(sizes: &[usize]) -> Case<'_> {
-    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1, evened: false }
+    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1, made: Made::Standard }
 }
 
 fn summary(sets: usize, case: &Case<'_>) -> Summary {
-    let &Case { kind, sizes, strength, rank, seed, evened } = case;
+    let &Case { kind, sizes, strength, rank, seed, made } = case;
     let solver = Solver { rank, ..SOLVER };
     let groups = sizes.len();
     let population = Population::new(kind, groups, rank, strength, seed);
@@ -220,7 +187,7 @@ fn summary(sets: usize, case: &Case<'_>) -> Summary {
     };
     for s in 0..sets {
         let (x, at) = draw(&population, sizes, 1000 + s as u64);
-        let (h, report) = audited(&x, &at, &solver, evened, s as u64);
+        let (h, report) = audited(&x, &at, &solver, made, s as u64);
         found.add(&truth, &h, &report, 1.0 / sets as f64);
     }
     found
@@ -272,9 +239,13 @@ impl Summary {
 /// One population as a table.
 fn verdict(sets: usize, case: &Case<'_>) {
     let found = summary(sets, case);
-    let Case { kind, sizes, strength, rank, seed, evened } = case;
+    let Case { kind, sizes, strength, rank, seed, made } = case;
     let [any, wrong, above, below] = found.alarms.map(|v| 100.0 * v);
-    let made = if *evened { "AM" } else { "standard" };
+    let made = match made {
+        Made::Standard => "standard",
+        Made::Evened => "AM",
+        Made::KnownEvened => "AM (known)",
+    };
     println!(
         "\n{kind}, {made} dictionaries, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
     );

@@ -136,7 +136,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// 3,000 rows of every group, with their best dictionary of four runs.
+    /// `TRUTH_ROWS` rows of every group, with their best dictionary of four runs.
     #[must_use]
     pub fn new(population: &Population, solver: &Solver) -> Self {
         let solver = Solver { runs: 4, tolerance: 1e-6, iterations: 2_000, ..*solver };

@@ -98,8 +98,8 @@ class Audit(GroupTable, Pages):
     def verdict(self) -> dict[str, Any]:
         """What is said first: `code`, `group`, `excess_loss`, `adjusted_p`, `sentence` and more.
 
-        Found once, when it is first asked for or shown, by fits to parts of the data: as long as a
-        few dozen fits of standard NMF.
+        Found once, when it is first asked for or shown, by short fits to parts of the data: some
+        dozens for every group and model.
         """
         if self._verdict is None and isinstance(self._subject, Gone):
             why = "Whether some group pays more than the others was not tested: the data are not here."

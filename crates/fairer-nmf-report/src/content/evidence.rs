@@ -33,6 +33,8 @@ pub enum VerdictCode {
     NoEvidence,
     /// Too few rows to tell.
     TooFewRows,
+    /// There is an answer, about a group that is too small to be shown.
+    Withheld,
     /// Nothing was tested.
     #[default]
     NotTested,

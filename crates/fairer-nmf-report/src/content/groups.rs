@@ -80,8 +80,8 @@ pub struct Group {
     pub relative_baseline: f64,
     /// Standard deviation of that over the baseline's runs.
     pub relative_baseline_sd: Option<f64>,
-    /// The group is so small for the rank that its baseline is close to zero
-    /// by construction; a warning is shown.
+    /// The group is so small for the rank that its baseline is too low by
+    /// construction; a warning is shown.
     pub small: bool,
     /// It has too few rows to say what sharing costs it and stays outside the maximum: inside the total, and no
     /// candidate for the largest loss.

@@ -179,23 +179,21 @@ fn multiplicity(report: &Report) -> Option<&'static str> {
 fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
     let tested = results(report).any(|(_, _, r)| r.p_value.is_some());
     let held_out = results(report).any(|(_, _, r)| r.held_out_loss.is_some());
-    let mut columns = vec![
-        words("Group"),
-        words("Model"),
-        figures("Error from, %"),
-        figures("to, %"),
-        figures("Loss from, %"),
-        figures("to, %"),
-    ];
+    let mut columns =
+        vec![words("Group"), words("Model"), figures("Error from, %"), figures("to, %")];
+    // The test stands beside what it tests.
+    let tests = real.draws.iter().filter_map(|draws| draws.permutation.as_ref());
+    let of_loss = tests.clone().next().is_some() && tests.clone().all(|t| t.tested == Tested::Loss);
+    if tested && !of_loss {
+        columns.push(figures("p of the error"));
+    }
+    columns.extend([figures("Loss from, %"), figures("to, %")]);
     let crossed = results(report).any(|(_, _, r)| r.cross_fitted_loss.is_some());
     if crossed {
         columns.push(figures("Cross-fitted loss, %"));
     }
-    if tested {
-        let tests = real.draws.iter().filter_map(|draws| draws.permutation.as_ref());
-        let of_loss =
-            tests.clone().next().is_some() && tests.clone().all(|t| t.tested == Tested::Loss);
-        columns.push(figures(if of_loss { "p of the loss" } else { "p of the error" }));
+    if tested && of_loss {
+        columns.push(figures("p of the loss"));
     }
     if held_out {
         columns.push(figures("Held-out loss, %"));
@@ -205,12 +203,15 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
             let model = report.models.get(model).map_or("", |m| m.name.as_str());
             let mut cells = vec![Cell::name(&group.name), Cell::name(model)];
             cells.extend(interval_cells(result.relative_error_interval(), percent));
+            if tested && !of_loss {
+                cells.push(p_cell(result));
+            }
             cells.extend(interval_cells(result.loss_interval(), percent));
             if crossed {
                 let value = result.cross_fitted_loss.unwrap_or(f64::NAN);
                 cells.push(Cell::number(percent.bare(value), value));
             }
-            if tested {
+            if tested && of_loss {
                 cells.push(p_cell(result));
             }
             if held_out {

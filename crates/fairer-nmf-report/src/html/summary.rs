@@ -41,6 +41,7 @@ fn said(verdict: &Verdict) -> String {
         VerdictCode::Evidence => ("evidence", "▲"),
         VerdictCode::NoEvidence => ("no-evidence", "●"),
         VerdictCode::TooFewRows => ("too-few-rows", "○"),
+        VerdictCode::Withheld => ("withheld", "–"),
         VerdictCode::NotTested => ("not-tested", "–"),
     };
     let mut out = format!(
@@ -105,6 +106,11 @@ fn next(report: &Report, verdict: &Verdict) -> String {
                  its own are others. To leave it as it is can be right, too, once it is known and said."
             )
         }
+        VerdictCode::NoEvidence if leaves_most(report) => {
+            "Between the groups nothing has to be mended. But most of everybody is lost: more topics, other features \
+             or another model come first, and then this question again."
+                .into()
+        }
         VerdictCode::NoEvidence => {
             "Nothing has to be done on this account. Look again when the data or the groups change."
                 .into()
@@ -113,6 +119,11 @@ fn next(report: &Report, verdict: &Verdict) -> String {
             "Do not read the numbers of {group} as a finding, and do not change the model for them. More rows, or \
              small groups put together, would tell."
         ),
+        VerdictCode::Withheld => {
+            "Whoever may see all groups should look at the whole report before anything is decided: the groups shown \
+             are not the whole answer."
+                .into()
+        }
         VerdictCode::NotTested if report.groups_were_found() => {
             "Look for the same groups in other rows before anything is decided on these numbers."
                 .into()
@@ -121,6 +132,11 @@ fn next(report: &Report, verdict: &Verdict) -> String {
             "Nothing was tested: do not read differences between these numbers as findings.".into()
         }
     }
+}
+
+/// Whether the model audited leaves most of the data unexplained.
+fn leaves_most(report: &Report) -> bool {
+    report.models.first().and_then(|model| model.total_error).is_some_and(|error| error > 0.5)
 }
 
 /// Three things that a reader without the method's words has to know.

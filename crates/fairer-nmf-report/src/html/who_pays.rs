@@ -112,16 +112,30 @@ fn payer(
     match groups {
         [group] => format!(
             "{the}group {who} pays most under {model}: its error is {}, against {} with a dictionary of its own, \
-             a loss of {}.",
+             a loss of {}.{}",
             percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
             percent.show(group.relative_baseline),
             strong(&loss_shown),
+            of_chance(group, percent),
         ),
         _ => format!(
             "{the}groups {who} pay most under {model}, with a loss of {} each.",
             strong(&loss_shown)
         ),
     }
+}
+
+/// What a random group in its place would show.
+fn of_chance(group: &GroupOutcome, percent: Percent) -> String {
+    let chance = group.results.first().and_then(|result| result.chance());
+    chance.map_or_else(String::new, |(low, high)| {
+        format!(
+            " A random group of {} rows would show {} to {}.",
+            count(group.rows),
+            percent.show(low),
+            percent.show(high)
+        )
+    })
 }
 
 fn compared(
@@ -285,11 +299,12 @@ fn smalls(report: &Report) -> String {
     if small.is_empty() {
         return String::new();
     }
-    let (verb, its) = if small.len() == 1 { ("has", "its") } else { ("have", "their") };
+    let (verb, its, them) =
+        if small.len() == 1 { ("has", "its", "it") } else { ("have", "their", "them") };
     format!(
         "<p class=\"note\"><span class=\"badge\">small</span> {} {verb} so few rows for this rank that a dictionary \
-         of {its} own fits almost anything: {its} baseline is close to zero by construction, and {its} loss looks \
-         larger than it would on new samples.{}</p>",
+         of {its} own fits {them} far too well: {its} error alone is lower, and {its} loss larger, than on new \
+         samples.{}</p>",
         list(&small),
         outside(report)
     )

@@ -171,6 +171,7 @@ pub fn compare<T: Element>(
     // Nothing allowed is nothing to remember.
     let nothing = allowed.iter().all(|a| *a == Allowance::default());
     let allowed = if nothing { Vec::new() } else { allowed };
+    let asked = options;
     let options = &AuditOptions { allowances: allowed, ..options.clone() };
     let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
@@ -187,8 +188,14 @@ pub fn compare<T: Element>(
         chance: DrawBudget { draws: 0, ..options.chance },
         ..options
     };
-    // A fairer model evens out by construction: a test of its errors finds differences where labels mean nothing.
-    let evened = |options: AuditOptions| AuditOptions { permutations: 0, ..options };
+    // A fairer model evens out by construction: a test of its errors finds differences where labels mean nothing. What is
+    // compared of it are rows that it has not seen, for their limits.
+    let evened = |options: AuditOptions| AuditOptions {
+        permutations: 0,
+        differences: asked.differences,
+        evened: true,
+        ..options
+    };
     let starts_from_standard = subject.is_fairer() && standard.is_some();
     let mut all = AuditOptions { trade_off: curve, ..options.clone() };
     if starts_from_standard {
@@ -226,6 +233,7 @@ pub fn compare<T: Element>(
             let options = evened(silent(less(peer.model.parameters.method, options.trade_off)));
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
+            audit.verdict = audit.verdict.taken_back(ABOUT_STANDARD);
             main.trade_off = audit.trade_off.take();
             main.options.trade_off = options.trade_off;
             if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {

@@ -71,7 +71,7 @@ pub struct Differences {
     pub level: f64,
     /// Difference that would matter.
     pub matters: f64,
-    /// Whether the shared dictionary is none of standard NMF of these rows, so that its errors are taken as
+    /// Whether the shared dictionary is none of standard NMF of these rows (nor, where that is said of it, one that evens out), so that its errors are taken as
     /// those of rows it has not seen.
     #[serde(default)]
     pub taken_as_it_is: bool,

@@ -26,7 +26,7 @@ pub struct GroupAudit {
     pub relative_error: f64,
     /// R-Loss.
     pub loss: f64,
-    /// Whether it has fewer rows than 2 × rank: its baseline is close to zero by construction.
+    /// Whether it has fewer rows than 2 × rank: its baseline is too low by construction.
     pub small: bool,
     /// Whether it stays outside the maximum.
     #[serde(default)]

@@ -3,108 +3,18 @@
 use super::group::GroupAudit;
 use super::verdict::{self, Findings};
 use super::{
-    AuditPart, Bootstrap, Differences, DrawBudget, FeatureError, HeldOut, Individuals, Permutation,
-    RandomGroups, Topic, TopicMatch, TradeOff, TradeOffOptions, Verdict, bootstrap, chance,
+    AuditOptions, AuditPart, Bootstrap, Differences, FeatureError, HeldOut, Individuals,
+    Permutation, RandomGroups, Topic, TopicMatch, TradeOff, Verdict, bootstrap, chance,
     compare_individuals, describe_topics, difference, evaluate, feature_errors, is_small,
     match_topics, permutation, trade_off, unseen,
 };
 use crate::bound::BoundReport;
-use crate::criterion::Allowance;
 use crate::once::once;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
-use crate::{Baseline, Element, GroupedData, Method, Observer, Parameters, Result};
+use crate::{Element, GroupedData, Observer, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
-
-/// What an audit computes; [`AuditOptions::default`] is the quick and complete one, without
-/// refits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AuditOptions {
-    /// Bootstrap draws; 0 leaves the intervals out.
-    pub draws: usize,
-    /// Level of the intervals.
-    pub level: f64,
-    /// Permutations; 0 leaves the test out.
-    pub permutations: usize,
-    /// Folds of the held-out baseline; 0 leaves it out.
-    pub folds: usize,
-    /// Runs for every fitted baseline (held out, or of a random group).
-    pub baseline_runs: usize,
-    /// Whether the groups are compared on rows that the dictionaries have not seen: what the
-    /// verdict is about.
-    #[serde(default)]
-    pub differences: bool,
-    /// Difference between a group's loss and the others' that would matter, as a share of the
-    /// group's norm.
-    #[serde(default = "matters")]
-    pub matters: f64,
-    /// What the fairer fit allows every group beyond its baseline, or nothing at all: the curve is of
-    /// that criterion, and groups outside the maximum are not the worst ones.
-    #[serde(default)]
-    pub allowances: Vec<Allowance>,
-    /// How the baselines were made, so that random groups get theirs alike; none for the best of several
-    /// runs.
-    #[serde(default)]
-    pub baseline: Option<Baseline>,
-    /// What random groups may cost; no draws leave them out.
-    #[serde(default)]
-    pub chance: DrawBudget,
-    /// The trade-off curve, or none.
-    pub trade_off: Option<TradeOffOptions>,
-    /// Strongest features named per topic.
-    pub strongest: usize,
-    /// The modes that fit anew in every draw, or none.
-    pub refit: Option<Refit>,
-    /// The seed of all random numbers.
-    pub seed: u64,
-}
-
-/// The costly modes: intervals and permutation test that fit anew in every draw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Refit {
-    /// Bootstrap draws with a refit; 0 leaves them out.
-    pub draws: usize,
-    /// Permutations with new baselines; 0 leaves them out.
-    pub permutations: usize,
-    /// How the audited dictionary was fitted.
-    pub parameters: Parameters,
-}
-
-impl Refit {
-    /// The same for a dictionary that another method fitted to the same data.
-    #[must_use]
-    pub fn of(&self, method: Method) -> Self {
-        let parameters = Parameters { method, ..self.parameters.clone() };
-        Self { parameters, ..self.clone() }
-    }
-}
-
-impl Default for AuditOptions {
-    fn default() -> Self {
-        Self {
-            draws: 2_000,
-            level: 0.95,
-            permutations: 2_000,
-            folds: 5,
-            baseline_runs: 2,
-            differences: true,
-            matters: matters(),
-            allowances: Vec::new(),
-            baseline: None,
-            chance: DrawBudget::default(),
-            trade_off: Some(TradeOffOptions::default()),
-            strongest: 10,
-            refit: None,
-            seed: 0,
-        }
-    }
-}
-
-/// Five points of a hundred.
-fn matters() -> f64 {
-    0.05
-}
 
 /// Everything an audit found; parts that were not asked for, or stopped, are absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,14 +70,12 @@ pub struct AuditReport {
 }
 
 impl AuditReport {
-    fn allowance(&self, l: usize) -> Allowance {
-        self.options.allowances.get(l).copied().unwrap_or_default()
-    }
-
     /// What the error of every group is held against: its baseline and what it is allowed on top.
     #[must_use]
     pub fn offsets(&self) -> Vec<f64> {
-        let of = |(l, g): (usize, &GroupAudit)| self.allowance(l).offset(g.baseline_error, g.norm);
+        let of = |(l, g): (usize, &GroupAudit)| {
+            self.options.allowance(l).offset(g.baseline_error, g.norm)
+        };
         self.groups.iter().enumerate().map(of).collect()
     }
 
@@ -182,7 +90,7 @@ impl AuditReport {
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
         let counted = |(l, g): (usize, &GroupAudit)| {
-            let a = self.allowance(l);
+            let a = self.options.allowance(l);
             a.counts().then_some(g.loss - a.loss)
         };
         let groups = self.groups.iter().enumerate();
@@ -298,11 +206,14 @@ fn of_pair<T: Element>(
     let families = data.family_numbers().filter(|_| o.differences && several);
     let fits = families.as_ref().map(|_| unseen::count(data));
     let differences = parts.run(AuditPart::Differences, fits, |steps| {
-        let (groups, as_it_is) = unseen::unseen(data, components, errors, o.seed, steps)?;
+        let evened = o.evened.then(|| unseen::Evened::new(data, baselines, o));
+        let (groups, as_it_is) =
+            unseen::unseen(data, components, errors, evened.as_ref(), o.seed, steps)?;
         let families = families.as_deref().unwrap_or_default();
         Ok(difference::differences((&groups, as_it_is), families, rank, o.level, o.matters))
     })?;
-    let differences = differences.flatten();
+    // A dictionary that evened out, but not so far that it would stay as it is, has limits that do not hold.
+    let differences = differences.flatten().filter(|d| !(o.evened && d.taken_as_it_is));
     // The groups as they are come on top of the random ones.
     let draws = some(o.chance.draws).filter(|_| several).map(|draws| draws + 1);
     let chance = parts.run(AuditPart::RandomGroups, draws, |steps| {

@@ -223,12 +223,6 @@ fn sentence(
             cost(found, differences),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
-            if d.difference.high - d.difference.low > NOTHING {
-                return format!(
-                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{}",
-                    chance(l, found),
-                );
-            }
             let needed = match d.rows_needed {
                 Some(needed) if needed > group.rows => {
                     format!(
@@ -236,8 +230,20 @@ fn sentence(
                         points(differences.matters)
                     )
                 }
-                _ => String::new(),
+                Some(_) => String::new(),
+                None => {
+                    let matters = points(differences.matters);
+                    format!(
+                        " To tell {matters} points from none, more rows of the other groups would be needed, too."
+                    )
+                }
             };
+            if d.difference.high - d.difference.low > NOTHING {
+                return format!(
+                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{needed}{}",
+                    chance(l, found),
+                );
+            }
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {name} ({rows}) pays between {low} and {high} points more, with {sure} confidence.{needed}{}",
                 chance(l, found),
@@ -257,9 +263,12 @@ fn chance(l: usize, found: &Findings<'_>) -> String {
     )
 }
 
-/// The cost of sharing, where every group's loss is above zero.
+/// The cost of sharing, where every group's loss is above zero and above that of random groups: of groups that mean
+/// nothing, too, some dictionary of their own would be better than the shared one.
 fn cost(found: &Findings<'_>, differences: &Differences) -> String {
-    if !differences.groups.iter().all(|g| g.loss.low > 0.0) {
+    let Some(chance) = found.chance else { return String::new() };
+    let of_groups = || differences.groups.iter().zip(&chance.groups);
+    if !of_groups().all(|(g, c)| g.loss.low > 0.0 && c.loss > c.high) {
         return String::new();
     }
     let rows: f64 = found.groups.iter().map(|g| g.rows as f64).sum();
@@ -297,14 +306,20 @@ fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> 
 /// A share as a percentage with the digits that it deserves.
 fn percent(share: f64) -> String {
     let value = 100.0 * share;
-    if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+    let shown = if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") };
+    with_minus(&shown)
 }
 
 /// A difference of shares, in points of a hundred.
 fn points(share: f64) -> String {
     let value = 100.0 * share;
     // Never "-0.0".
-    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:.1}") }
+    if value.abs() < 0.05 { "0.0".to_owned() } else { with_minus(&format!("{value:.1}")) }
+}
+
+/// In a sentence a minus is one, and no hyphen.
+fn with_minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
 fn p_value(p: f64) -> String {

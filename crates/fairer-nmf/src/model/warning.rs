@@ -14,6 +14,10 @@ const SHOWN: usize = 5;
 /// Rise of the total error against standard NMF beyond which a fit says who caused it: two points
 /// of a hundred.
 const RISE: f64 = 0.02;
+/// The same as a share of standard NMF's error, where that is small.
+const RISE_SHARE: f64 = 0.1;
+/// Less than this is nothing, whatever standard NMF loses.
+const RISE_LEAST: f64 = 0.002;
 
 /// Share of the rows in groups outside the maximum beyond which it is said that they are many.
 const MANY: f64 = 0.1;
@@ -80,7 +84,7 @@ pub enum Warning {
         /// The rows of the largest of them.
         largest: usize,
     },
-    /// Fairness costs all together more than `RISE` of the data.
+    /// Fairness costs all together more than `RISE` of the data, or `RISE_SHARE` of what standard NMF loses.
     TotalErrorRose {
         /// ‖X − WH‖/‖X‖ of standard NMF.
         standard: f64,
@@ -168,11 +172,8 @@ impl Warning {
         let groups = model.groups.iter().zip(&beside.groups).filter(|(g, _)| !g.outside);
         let fall = |(g, s): &(&GroupFit, &GroupFit)| s.relative_error - g.relative_error;
         let (group, _) = groups.max_by(|a, b| fall(a).total_cmp(&fall(b)))?;
-        (found > standard + RISE).then(|| Self::TotalErrorRose {
-            standard,
-            found,
-            group: group.name.clone(),
-            rows: group.rows,
+        (found > standard + RISE.min((RISE_SHARE * standard).max(RISE_LEAST))).then(|| {
+            Self::TotalErrorRose { standard, found, group: group.name.clone(), rows: group.rows }
         })
     }
 

@@ -75,6 +75,45 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         Ok(found.components)
     }
 
+    /// The dictionary that makes the largest loss of the groups of these rows small, from `start`: errors are held against
+    /// `offsets`, those of the whole groups, in proportion to their norms.
+    pub fn evened(
+        &self,
+        rows: &[usize],
+        start: ArrayView2<'_, f64>,
+        offsets: &[f64],
+        purpose: Purpose,
+    ) -> Result<Array2<f64>> {
+        let mut here = vec![false; self.data.rows()];
+        rows.iter().for_each(|&row| here[row] = true);
+        let square = |rows: &[usize]| -> f64 {
+            rows.iter().map(|&row| self.data.row_squared_norm(row)).sum()
+        };
+        let (mut groups, mut errors) = (Vec::new(), Vec::new());
+        for (group, offset) in self.data.groups().iter().zip(offsets) {
+            let rows: Vec<usize> = group.rows.iter().copied().filter(|&row| here[row]).collect();
+            let share = square(&rows).sqrt() / group.norm();
+            if share > 0.0 {
+                groups.push((group.name.clone(), rows));
+                errors.push(offset * share);
+            }
+        }
+        if groups.is_empty() {
+            return Ok(start.to_owned());
+        }
+        let parameters = Parameters {
+            method: Method::am(),
+            baseline: Baseline::Given { errors },
+            ..self.parameters(purpose)
+        };
+        let begin = Start { components: Some(start.to_owned()), representation: None };
+        let tell = |_: &Progress<'_>| self.steps.tell();
+        let data = self.data.regrouped(groups)?;
+        let found = fit_plain(&data, &parameters, Some(&begin), None, &tell)?;
+        self.steps.go_on()?;
+        Ok(found.model.components)
+    }
+
     /// The dictionary of the rows: the better of a run from `start` and a random one.
     pub fn best(
         &self,

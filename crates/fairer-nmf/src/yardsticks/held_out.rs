@@ -46,7 +46,8 @@ pub struct HeldOut {
     pub groups: Vec<HeldOutGroup>,
 }
 
-/// Whether a group's usual baseline is close to zero by construction: rows < 2 × rank.
+/// Whether a group's usual baseline is far too low by construction (zero where it has no more rows than topics): rows <
+/// 2 × rank.
 #[must_use]
 pub fn is_small(rows: usize, rank: usize) -> bool {
     rows < 2 * rank

@@ -1,0 +1,62 @@
+//! What the library says of a data set's dictionary.
+
+use super::estimators::Solver;
+use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, audit};
+use fairer_nmf::{
+    Baseline, GroupedData, Parameters, baseline::Estimate, fit, fit::estimate_baselines, silent,
+};
+use ndarray::Array2;
+
+/// How a dictionary was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// By standard NMF.
+    Standard,
+    /// To even the groups out, and the audit does not know.
+    Evened,
+    /// To even the groups out, which the audit knows.
+    KnownEvened,
+}
+
+/// What the library finds of a data set's dictionary, standard or evened out, which is returned beside
+/// it.
+///
+/// # Panics
+/// If the library refuses the rows.
+#[must_use]
+pub fn audited(
+    x: &Array2<f64>,
+    at: &[Vec<usize>],
+    solver: &Solver,
+    made: Made,
+    seed: u64,
+) -> (Array2<f64>, AuditReport) {
+    let mut codes = vec![0; x.nrows()];
+    at.iter().enumerate().for_each(|(g, rows)| rows.iter().for_each(|&r| codes[r] = g));
+    let names = (0..at.len()).map(|g| g.to_string()).collect();
+    let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
+    let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
+    let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
+    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let h = match made != Made::Standard {
+        true => {
+            let baseline = Baseline::Given { errors: baselines.clone() };
+            let parameters =
+                Parameters { seed, baseline, bound: false, ..Parameters::new(solver.rank) };
+            fit(&data, &parameters, &silent).expect("a fit").model.components
+        }
+        false => solver.dictionary(x.view(), None, seed),
+    };
+    let options = AuditOptions {
+        draws: 200,
+        permutations: 0,
+        folds: 0,
+        trade_off: None,
+        evened: made == Made::KnownEvened,
+        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
+        seed,
+        ..AuditOptions::default()
+    };
+    let report = audit(&data, h.view(), &baselines, None, &options, &silent).expect("an audit");
+    (h, report)
+}
