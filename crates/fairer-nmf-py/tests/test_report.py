@@ -76,7 +76,7 @@ def test_json_says_what_the_page_says(data):
     assert f'data-v="{found["who_pays"]["groups"][0]["norm"]}"' in table
     assert found["who_pays"]["groups"][0]["results"][0]["loss_low"] is not None
     bare = result.report(draws=0, permutations=0, folds=0).to_dict()["is_it_real"]
-    assert [draws["unseen"] for draws in bare["draws"]] == [True, False, False]
+    assert [draws["unseen"] for draws in bare["draws"]] == [True, False, True]
     hidden = result.report(min_group_size=30, **few).json()
     assert "small" not in json.loads(hidden)["who_pays"]["groups"][0]["name"]
     named = '"name": "small"'

@@ -11,6 +11,7 @@ Further report files can be given in REPORT_FILES, separated by colons.
 import base64
 import itertools
 import math
+import re
 
 import pytest
 # Skips all that follows where there is no browser.
@@ -293,6 +294,20 @@ def test_the_summary_is_one_sheet_of_paper(browser, report):
     bottom = browser.execute_script(
         "return document.getElementById('summary').getBoundingClientRect().bottom + scrollY")
     assert bottom <= PAPER[1]
+
+
+def test_sheets_of_paper_are_not_left_blank(browser, report):
+    """What keeps together on a sheet must not push much white before it: a sixth, and one sheet for the end."""
+    visit(browser, report, PAPER, "light", "print")
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    height = browser.execute_script("""
+        const summary = document.getElementById('summary').getBoundingClientRect();
+        return document.documentElement.getBoundingClientRect().bottom - summary.bottom""")
+    a4 = {"paperWidth": 8.27, "paperHeight": 11.69}
+    page = browser.execute_cdp_cmd("Page.printToPDF", a4)
+    sheets = len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(page["data"])))
+    needed = height / PAPER[1]
+    assert needed <= sheets - 1 <= 7 / 6 * needed + 1, f"{sheets} sheets, {needed:.1f} after the first"
 
 
 def test_a_printer_gets_what_is_folded(browser, reports):

@@ -26,7 +26,8 @@ impl Allowance {
     pub fn offset(&self, baseline: f64, norm: f64) -> f64 {
         match self.counts() {
             false => baseline.max(Self::OUTSIDE * norm),
-            true => baseline + self.loss * norm,
+            // Rounding may undercut zero.
+            true => (baseline + self.loss * norm).max(0.0),
         }
     }
 

@@ -62,15 +62,16 @@ impl Allowed {
         counted.map(|(a, b)| b.own - a.loss).max_by(f64::total_cmp).filter(|t| *t > 0.0)
     }
 
-    /// a(δ). A group outside the maximum counts as long as it is allowed something.
-    fn less(&self, delta: f64, largest: f64) -> Vec<Allowance> {
-        let one = |(a, b): (&Allowance, &Beside)| {
-            let least = if a.outside { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
+    /// a(δ), with relative baselines E_ℓ/N_ℓ: offsets are not negative. A group outside the maximum counts as long as it
+    /// is allowed something.
+    fn less(&self, delta: f64, largest: f64, baselines: &[f64]) -> Vec<Allowance> {
+        let one = |((a, b), baseline): ((&Allowance, &Beside), &f64)| {
+            let least = if a.outside { f64::MIN_POSITIVE } else { -baseline };
             let loss = (a.loss - b.alike * delta).max(b.own - largest).max(least);
             // Nobody is allowed more than before.
             Allowance { loss: loss.min(a.loss), ..*a }
         };
-        self.allowances.iter().zip(&self.beside).map(one).collect()
+        self.allowances.iter().zip(&self.beside).zip(baselines).map(one).collect()
     }
 
     /// By how much the largest rise of a group that is like random ones exceeds the gain.
@@ -96,6 +97,8 @@ pub(super) fn against<T: Element>(
     let asked = (baselines, &allowed.allowances[..]);
     let mut found = fit_to(data, parameters, asked, from, observer)?;
     let Some(largest) = allowed.largest() else { return Ok(found) };
+    let of = |(b, g): (&GroupBaseline, &Group)| b.error / g.norm();
+    let relative: Vec<f64> = baselines.iter().zip(data.groups()).map(of).collect();
     let mut excess = allowed.excess(largest, &found.model);
     let (mut last, mut delta) = (None, 0.0);
     let mut now = excess;
@@ -111,7 +114,7 @@ pub(super) fn against<T: Element>(
         left.stopping.time_limit =
             parameters.stopping.time_limit.map(|t| t.saturating_sub(begin.elapsed()));
         // A checkpoint is of the first fit; what follows from it follows again.
-        let less = allowed.less(delta, largest);
+        let less = allowed.less(delta, largest, &relative);
         let mut next = fit_to(data, &left, (baselines, &less), (from.0, None), observer)?;
         let (status, max_iterations) = (next.model.status, parameters.stopping.max_iterations);
         found.fit_time += next.fit_time;
@@ -146,14 +149,53 @@ fn fit_to<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Fit<T>> {
     let groups = data.groups().iter();
-    let of = |((b, a), g): ((&GroupBaseline, &Allowance), &Group)| {
-        // Rounding may undercut zero.
-        a.offset(b.error, g.norm()).max(0.0)
-    };
+    let of = |((b, a), g): ((&GroupBaseline, &Allowance), &Group)| a.offset(b.error, g.norm());
     let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();
     let given = Parameters { baseline: Baseline::Given { errors }, ..parameters.clone() };
     let mut found = fit_plain(data, &given, start, checkpoint, observer)?;
     found.model.parameters.baseline = parameters.baseline.clone();
     settle(&mut found.model, baselines, allowances);
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_asked_for_more_than_standard_nmf_does_and_offsets_stay_positive() {
+        let allowance = |loss, outside| Allowance { loss, outside };
+        let beside = |own, alike| Beside { own, alike };
+        let allowed = Allowed {
+            // One that pays, two that chance explains (the second fitted nearly exactly), one half, one outside.
+            allowances: vec![
+                allowance(0.01, false),
+                allowance(0.03, false),
+                allowance(0.004, false),
+                allowance(0.03, false),
+                allowance(0.02, true),
+            ],
+            beside: vec![
+                beside(0.08, 0.0),
+                beside(0.03, 1.0),
+                beside(0.004, 1.0),
+                beside(0.05, 0.5),
+                beside(0.02, 1.0),
+            ],
+        };
+        let baselines = [0.3, 0.3, 0.001, 0.3, 0.0];
+        let largest = allowed.largest().unwrap();
+        assert!((largest - 0.07).abs() < 1e-12);
+        for delta in [0.0, 0.01, 0.03, largest] {
+            let less = allowed.less(delta, largest, &baselines);
+            assert_eq!(less[0], allowed.allowances[0], "who pays is asked as before");
+            for ((now, before), (b, e)) in
+                less.iter().zip(&allowed.allowances).zip(allowed.beside.iter().zip(&baselines))
+            {
+                assert!(now.loss <= before.loss && b.own - now.loss <= largest + 1e-12);
+                assert!(now.offset(e * 2.0, 2.0) >= 0.0 && now.counts());
+            }
+        }
+        assert!((allowed.less(0.01, largest, &baselines)[3].loss - 0.025).abs() < 1e-12);
+    }
 }
