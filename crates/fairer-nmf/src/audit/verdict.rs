@@ -1,14 +1,15 @@
 //! The verdict: what an audit says first, in one or two sentences, everywhere in the same words.
 //!
-//! `evidence`: some group pays more than the others, with an adjusted p of at most 1 − level.
+//! `evidence`: some group pays more than the others, with an adjusted p of at most 1 − level, and more than random groups of
+//! its size, likewise, where they were drawn.
 //! `no-evidence`: none does, and for every group a difference that would matter is ruled out.
 //! `too-few-rows`: anything else; the group that could differ most is named, of two the smaller. `not-tested`: one
 //! group only, or a test that was not asked for or not finished.
 //!
 //! That all groups pay is the cost of sharing, and no evidence: the verdict is about differences.
 
-use super::chance::RandomGroups;
-use super::difference::{Differences, GroupDifference};
+use super::chance::{GroupChance, RandomGroups};
+use super::difference::Differences;
 use super::group::GroupAudit;
 use crate::Baseline;
 use serde::{Deserialize, Serialize};
@@ -136,7 +137,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         return Verdict { notes, ..Verdict::not_tested(sentence) };
     };
     let answers: Vec<VerdictCode> =
-        differences.groups.iter().map(|g| answer(g, differences)).collect();
+        (0..differences.groups.len()).map(|l| answer(l, differences, found.chance)).collect();
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]
         .into_iter()
         .find(|code| answers.contains(code))
@@ -172,8 +173,15 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     }
 }
 
-fn answer(group: &GroupDifference, differences: &Differences) -> VerdictCode {
-    if group.adjusted_p <= 1.0 - differences.level {
+/// Evidence is against chance twice: beyond the sampling of rows, and, where random groups were drawn, beyond what these pay.
+/// Real rows are not as even as those of docs/calibration.md, and groups of twenty of them differ by more than limits allow for.
+fn answer(l: usize, differences: &Differences, chance: Option<&RandomGroups>) -> VerdictCode {
+    let group = &differences.groups[l];
+    let sure = |p: f64| p <= 1.0 - differences.level;
+    // So few draws that none of them could do as badly and p were still above: they say nothing.
+    let silent = |c: &GroupChance| c.adjusted_p * (c.p_draws + 1) as f64 <= 1.0 + 1e-9;
+    let beyond = |c: &GroupChance| sure(c.adjusted_p) || silent(c);
+    if sure(group.adjusted_p) && chance.is_none_or(|c| beyond(&c.groups[l])) {
         VerdictCode::Evidence
     } else if group.difference.high <= differences.matters {
         VerdictCode::NoEvidence
@@ -238,6 +246,13 @@ fn sentence(
                     )
                 }
             };
+            if d.difference.low > 0.0 {
+                return format!(
+                    "There is no evidence that a group pays more than the others, but too few rows to rule it out: {name} ({rows}) seems to pay {} points more, and random groups of its size seem to too often to tell.{}",
+                    points(d.difference.estimate),
+                    chance(l, found),
+                );
+            }
             if d.difference.high - d.difference.low > NOTHING {
                 return format!(
                     "There is no evidence that a group pays more than the others, but too few rows to rule it out: those of {name} ({rows}) say next to nothing.{needed}{}",
@@ -324,4 +339,40 @@ fn with_minus(number: &str) -> String {
 
 fn p_value(p: f64) -> String {
     if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::difference::{GroupDifference, Range};
+    use super::*;
+
+    /// Where random groups were drawn, evidence is beyond them, too; so few of them that they cannot tell are not asked.
+    #[test]
+    fn evidence_is_beyond_random_groups_too() {
+        let range = Range { estimate: 0.06, low: 0.01, high: 0.11 };
+        let group = GroupDifference {
+            relative_error: range,
+            loss: range,
+            difference: range,
+            p_value: 0.001,
+            adjusted_p: 0.01,
+            rows_needed: None,
+        };
+        let (level, matters) = (0.95, 0.05);
+        let found = Differences { level, matters, taken_as_it_is: false, groups: vec![group] };
+        let answered = |p_and_draws: Option<(f64, usize)>| {
+            let chance = p_and_draws.map(|(adjusted_p, p_draws)| {
+                let (loss, mean, low, high, excess_loss) = (0.08, 0.06, 0.02, 0.11, 0.02);
+                let group = GroupChance { loss, mean, low, high, excess_loss, adjusted_p, p_draws };
+                let draws = p_draws;
+                RandomGroups { draws, draws_asked: draws, groups: vec![group], best_losses: None }
+            });
+            answer(0, &found, chance.as_ref())
+        };
+        assert_eq!(answered(None), VerdictCode::Evidence);
+        assert_eq!(answered(Some((0.02, 100))), VerdictCode::Evidence);
+        assert_eq!(answered(Some((0.3, 100))), VerdictCode::TooFewRows);
+        assert_eq!(answered(Some((1.0 / 6.0, 5))), VerdictCode::Evidence);
+        assert_eq!(answered(Some((2.0 / 6.0, 5))), VerdictCode::TooFewRows);
+    }
 }
