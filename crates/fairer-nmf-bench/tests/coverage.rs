@@ -1,10 +1,11 @@
 //! A small seeded part of the study of docs/calibration.md: do the limits of error and loss hold the truth of the population?
 
+use fairer_nmf::audit::VerdictCode;
 use fairer_nmf_bench::calibration::audited::{Made, audited};
-use fairer_nmf_bench::calibration::estimators::Solver;
-use fairer_nmf_bench::calibration::populations::{Population, Truth, draw};
+use fairer_nmf_bench::calibration::estimators::{SOLVER, Solver};
+use fairer_nmf_bench::calibration::heart::{heart, shuffled};
+use fairer_nmf_bench::calibration::populations::{Population, Truth, draw, places};
 
-const SOLVER: Solver = Solver { rank: 3, runs: 1, warm: true, tolerance: 1e-5, iterations: 500 };
 const SIZES: [usize; 3] = [10, 30, 60];
 const SETS: u64 = 40;
 
@@ -18,7 +19,7 @@ fn limits_of_error_and_loss_hold_the_truth() {
         let mut covered = [[0; 2]; SIZES.len()];
         for seed in 0..SETS {
             let (x, at) = draw(&population, &SIZES, 5_000 + seed);
-            let (h, report) = audited(&x, &at, &SOLVER, made, seed);
+            let (h, report) = audited(&x, &at, &SOLVER, (made, 0), seed);
             let differences = report.differences.expect("groups that were compared");
             assert!(!differences.taken_as_it_is, "{made:?} {seed}");
             for (l, (group, covered)) in differences.groups.iter().zip(&mut covered).enumerate() {
@@ -34,4 +35,23 @@ fn limits_of_error_and_loss_hold_the_truth() {
             assert!(covered.iter().all(|c| *c >= least), "{made:?}, {size} rows: {covered:?}");
         }
     }
+}
+
+/// Ten random groups of 20 rows and one of 97: by the limits alone one shuffle in six is evidence (docs/calibration.md). Evidence
+/// beyond random groups, too, is there in one of twenty at the most; more than three of 20 have a probability of 1.6 % then.
+#[test]
+fn random_groups_of_real_rows_are_no_evidence() {
+    let x = heart(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/heart_disease.csv"));
+    let at = places(&[[20; 10].as_slice(), &[97]].concat());
+    let solver = Solver { rank: 5, ..SOLVER };
+    let (mut limits, mut both) = (0, 0);
+    for seed in 0..20 {
+        let (_, report) =
+            audited(&shuffled(&x, 4_000 + seed), &at, &solver, (Made::Standard, 40), seed);
+        let groups = report.differences.expect("groups that were compared").groups;
+        limits += usize::from(groups.iter().any(|g| g.adjusted_p <= 0.05));
+        both += usize::from(report.verdict.code == VerdictCode::Evidence);
+    }
+    println!("evidence in {both} of 20 shuffles, by the limits alone in {limits}");
+    assert!(both <= 3 && both < limits, "{both} {limits}");
 }

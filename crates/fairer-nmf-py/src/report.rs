@@ -183,6 +183,7 @@ fn find<T: Element>(
         seed: s.seed,
         ..AuditOptions::default()
     };
+    options.chance.check()?;
     let were_found = !s.found_by.is_empty();
     let options = if were_found { options.untested() } else { options };
     let peers = match s.compare {

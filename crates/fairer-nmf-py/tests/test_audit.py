@@ -209,6 +209,14 @@ def test_chance_stands_beside_the_loss_whatever_the_baseline(data):
         assert (baseline == "zero") == ("the whole error" in repr(found))
 
 
+def test_draws_too_few_for_a_range_are_refused(data):
+    X, groups = data
+    H = NMF(3, init="nndsvda", max_iter=500, random_state=0).fit(X).components_
+    found = audit(X, H, sensitive_features=groups)
+    with pytest.raises(ValueError, match="chance draws is 5: give 20 or more"):
+        found.report(chance_draws=5)
+
+
 def test_what_matters_is_the_users_to_say(data):
     X, groups = data
     H = NMF(3, init="nndsvda", max_iter=500, random_state=0).fit(X).components_

@@ -195,7 +195,7 @@ def test_a_report_shows_progress_where_it_is_asked_for(bar, capfd, monkeypatch):
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     # Large enough that every stage is under way when it is looked at, every 20 ms.
     X = low_rank(3000, 60, 6, noise=0.5)
-    few = {"draws": 50, "permutations": 50, "folds": 2, "chance_draws": 5}
+    few = {"draws": 50, "permutations": 50, "folds": 2, "chance_draws": 20}
     groups = np.arange(3000) % 3
     found = audit(X, X[:4], sensitive_features=groups, baseline="zero")
     found.report(**few, verbose=0)

@@ -158,7 +158,7 @@ def test_an_audit_of_unobserved_cells_is_of_the_others(tmp_path):
     np.testing.assert_array_equal(masked.by_group["loss"], found.by_group["loss"])
     worst = model.worst_criterion_
     assert model.score(holed, sensitive_features=groups) == pytest.approx(-worst, abs=1e-3)
-    page = found.report(draws=20, permutations=20, chance_draws=10)
+    page = found.report(draws=20, permutations=20, chance_draws=20)
     assert "over observed cells" in page.html()
     said = json.loads(page.json())["who_pays"]["groups"]
     np.testing.assert_allclose([g["observed"] for g in said], model.observed_shares_)
@@ -190,7 +190,7 @@ def test_groups_that_were_found_are_not_tested():
     labels = model.groups_[model.discovered_labels_]
     found = audit(X, model, sensitive_features=labels)
     assert found.verdict["code"] == "not-tested"
-    page = found.report(draws=20, permutations=20, chance_draws=10)
+    page = found.report(draws=20, permutations=20, chance_draws=20)
     assert "The groups were found in these data" in page.html()
     assert "p_value" not in page.json()
     # Other groups of the same rows are judged, and the dictionary itself: it evened out those that it found.

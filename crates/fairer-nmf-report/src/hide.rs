@@ -61,6 +61,7 @@ impl Hidden {
     pub fn clear_result(&self, result: &mut GroupResult) {
         (result.difference, result.difference_low, result.difference_high) = (None, None, None);
         (result.loss_low, result.loss_high, result.adjusted_p) = (None, None, None);
+        (result.refit_loss_low, result.refit_loss_high) = (None, None);
         result.cross_fitted_loss = None;
     }
 

@@ -335,14 +335,9 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
 /// comparison.
 pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupResult {
     let group = &audit.groups[l];
-    // Where everything was fitted anew, since somebody asked for it, that is shown; else the limits
-    // that hold for small groups. Those of a bootstrap with the dictionary fixed do not.
-    let anew = audit.bootstrap_refit.as_ref().map(|b| &b.groups[l]);
+    // The limits that hold for small groups. Those of a bootstrap do not, and with the dictionary fixed they are not shown.
     let ranges = audit.differences.as_ref().map(|d| &d.groups[l]);
-    let error = anew.map(|i| (i.relative_error.low, i.relative_error.high));
-    let error = error.or(ranges.map(|d| (d.relative_error.low, d.relative_error.high)));
-    let loss = anew.map(|i| (i.loss.low, i.loss.high));
-    let loss = loss.or(ranges.map(|d| (d.loss.low, d.loss.high)));
+    let anew = audit.bootstrap_refit.as_ref().map(|b| &b.groups[l].loss);
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
@@ -351,12 +346,14 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     let differs = ranges.filter(|_| !audit.options.evened);
     page::GroupResult {
         relative_error: group.relative_error,
-        relative_error_low: error.map(|(low, _)| low),
-        relative_error_high: error.map(|(_, high)| high),
+        relative_error_low: ranges.map(|d| d.relative_error.low),
+        relative_error_high: ranges.map(|d| d.relative_error.high),
         loss: group.loss,
-        loss_low: loss.map(|(low, _)| low),
-        loss_high: loss.map(|(_, high)| high),
+        loss_low: ranges.map(|d| d.loss.low),
+        loss_high: ranges.map(|d| d.loss.high),
         cross_fitted_loss: ranges.map(|d| d.loss.estimate),
+        refit_loss_low: anew.map(|interval| interval.low),
+        refit_loss_high: anew.map(|interval| interval.high),
         held_out_loss: own.map(|own| group.relative_error - own),
         p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),

@@ -34,11 +34,11 @@ impl Percent {
         }
     }
 
-    /// The same, never rounded up: what is said to hold has to hold at the digits shown.
-    pub fn show_below(self, fraction: f64) -> String {
+    /// Rounded down to the digits shown: what is said to hold has to hold at them.
+    pub fn below(self, fraction: f64) -> f64 {
         let unit = 10f64.powi(2 + self.decimals as i32);
         // A number that has these digits already is not lowered by its last bit.
-        self.show((fraction * unit + 1e-9).floor() / unit)
+        (fraction * unit + 1e-9).floor() / unit
     }
 
     /// The number alone, for table columns whose heading says percent.

@@ -37,6 +37,13 @@ impl Allowance {
         !self.outside || self.loss > 0.0
     }
 
+    /// The largest loss less what is allowed, over the groups that what is minimised knows of.
+    #[must_use]
+    pub fn largest(losses: impl IntoIterator<Item = (f64, Self)>) -> Option<f64> {
+        let counted = losses.into_iter().filter(|(_, allowance)| allowance.counts());
+        counted.map(|(loss, allowance)| loss - allowance.loss).reduce(f64::max)
+    }
+
     /// The groups outside the maximum by their rows: those with no more rows than topics, whose
     /// baseline is zero by construction; none where all are so small.
     #[must_use]

@@ -132,8 +132,8 @@ impl Model {
     /// chance ([`Baseline::Adjusted`](crate::Baseline::Adjusted)). Bound, gap and history refer to it.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
-        let counted = self.groups.iter().zip(self.allowances()).filter(|(_, a)| a.counts());
-        counted.map(|(g, a)| g.loss - a.loss).fold(f64::NEG_INFINITY, f64::max)
+        let losses = self.groups.iter().map(|g| g.loss);
+        Allowance::largest(losses.zip(self.allowances())).unwrap_or(f64::NEG_INFINITY)
     }
 
     /// ‖X − WH‖, every row counted once.

@@ -1,21 +1,22 @@
 //! The calibration study of docs/calibration.md, one table a study:
 //!
-//!     cargo run --release -p fairer-nmf-bench --features studies --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION] [DICTIONARY]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin calibration -- STUDY [DATA_SETS] [KIND] [SIZES] [STRENGTH] [RANK] [POPULATION] [DICTIONARY] [DRAWS]
 //!
 //! `alternatives`: ways to estimate a group's loss that were tried. `verdict`: what the library says
 //! of groups drawn from a population, of standard NMF or (DICTIONARY `am`) of a dictionary that was fitted
-//! to even these groups out and comes from elsewhere, so that nobody knows (`am-known`: it is known). `pictures`: the two pictures, into a folder (third argument).
+//! to even these groups out and comes from elsewhere, so that nobody knows (`am-known`: it is known), with DRAWS of random groups (0: the limits alone).
+//! `shuffled`: the same of real rows in random groups; in the place of KIND stands the Heart Disease table. `pictures`: the two
+//! pictures, into a folder (third argument), that of power with as many draws as by default.
 
-use fairer_nmf::audit::{AuditReport, VerdictCode};
+use fairer_nmf::audit::{AuditReport, DrawBudget, VerdictCode};
 use fairer_nmf::measure::quantile;
 use fairer_nmf_bench::calibration::audited::{Made, audited};
-use fairer_nmf_bench::calibration::estimators::{Rows, Solver, row_errors};
+use fairer_nmf_bench::calibration::estimators::{Rows, SOLVER, Solver, row_errors};
+use fairer_nmf_bench::calibration::heart::{heart, shuffled};
 use fairer_nmf_bench::calibration::picture::{Line, chart};
-use fairer_nmf_bench::calibration::populations::{KINDS, Population, Truth, draw};
+use fairer_nmf_bench::calibration::populations::{KINDS, Population, Truth, draw, places};
 use fairer_nmf_bench::calibration::random::Rng;
 use ndarray::Array2;
-
-const SOLVER: Solver = Solver { rank: 3, runs: 1, warm: true, tolerance: 1e-5, iterations: 500 };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,15 +31,20 @@ fn main() {
         "alternatives" => alternatives(sets),
         "verdict" => {
             let (kind, made) = (text(2, "alike"), text(7, "standard"));
+            let draws = text(8, "0").parse().expect("a number of draws");
             let made = match made {
                 "am" => Made::Evened,
                 "am-known" => Made::KnownEvened,
                 _ => Made::Standard,
             };
-            verdict(sets, &Case { kind, sizes: &sizes, strength, rank, seed, made });
+            verdict(sets, &Case { kind, sizes: &sizes, strength, rank, seed, made, draws });
         }
+        "shuffled" => of_shuffled(sets, text(2, "data/heart_disease.csv"), &sizes, rank),
         "pictures" => pictures(sets, text(2, "docs")),
-        _ => eprintln!("studies: alternatives, verdict, pictures; kinds: {}", KINDS.join(", ")),
+        _ => eprintln!(
+            "studies: alternatives, verdict, shuffled, pictures; kinds: {}",
+            KINDS.join(", ")
+        ),
     }
 }
 
@@ -165,15 +171,17 @@ struct Case<'a> {
     seed: u64,
     /// How the dictionary was made.
     made: Made,
+    /// Random groups that evidence has to be beyond, too.
+    draws: usize,
 }
 
 /// Groups of the sizes, alike, at rank 3.
 fn of(sizes: &[usize]) -> Case<'_> {
-    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1, made: Made::Standard }
+    Case { kind: "alike", sizes, strength: 0.0, rank: 3, seed: 1, made: Made::Standard, draws: 0 }
 }
 
 fn summary(sets: usize, case: &Case<'_>) -> Summary {
-    let &Case { kind, sizes, strength, rank, seed, made } = case;
+    let &Case { kind, sizes, strength, rank, seed, made, draws } = case;
     let solver = Solver { rank, ..SOLVER };
     let groups = sizes.len();
     let population = Population::new(kind, groups, rank, strength, seed);
@@ -187,7 +195,7 @@ fn summary(sets: usize, case: &Case<'_>) -> Summary {
     };
     for s in 0..sets {
         let (x, at) = draw(&population, sizes, 1000 + s as u64);
-        let (h, report) = audited(&x, &at, &solver, made, s as u64);
+        let (h, report) = audited(&x, &at, &solver, (made, draws), s as u64);
         found.add(&truth, &h, &report, 1.0 / sets as f64);
     }
     found
@@ -239,7 +247,7 @@ impl Summary {
 /// One population as a table.
 fn verdict(sets: usize, case: &Case<'_>) {
     let found = summary(sets, case);
-    let Case { kind, sizes, strength, rank, seed, made } = case;
+    let Case { kind, sizes, strength, rank, seed, made, draws } = case;
     let [any, wrong, above, below] = found.alarms.map(|v| 100.0 * v);
     let made = match made {
         Made::Standard => "standard",
@@ -247,7 +255,7 @@ fn verdict(sets: usize, case: &Case<'_>) {
         Made::KnownEvened => "AM (known)",
     };
     println!(
-        "\n{kind}, {made} dictionaries, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
+        "\n{kind}, {made} dictionaries, sizes {sizes:?}, rank {rank}, strength {strength}, population {seed}, {draws} draws, {sets} data sets: evidence in {any:.1} %, for a group with d ≤ 0 in {wrong:.1} %; some lower limit above its d in {above:.1} %, some upper below in {below:.1} %\n"
     );
     println!(
         "| rows | error covered: bootstrap | error covered | loss covered: bootstrap | loss covered | true loss | usual loss | estimate | true d | evidence / no / too few |"
@@ -260,6 +268,24 @@ fn verdict(sets: usize, case: &Case<'_>) {
         let a: Vec<String> = found.answers[l].iter().map(|v| format!("{:.0}", 100.0 * v)).collect();
         println!("| {size} | {} | {} | {} |", c.join(" | "), m.join(" | "), a.join(" / "));
     }
+}
+
+/// How often there is evidence where labels mean nothing, on real rows: by the limits alone, and beyond random groups, too.
+fn of_shuffled(sets: usize, table: &str, sizes: &[usize], rank: usize) {
+    let solver = Solver { rank, runs: 4, ..SOLVER };
+    let (x, at) = (heart(table), places(sizes));
+    assert_eq!(sizes.iter().sum::<usize>(), x.nrows(), "sizes that make up the table");
+    let (mut limits, mut both, mut few) = (0, 0, 0);
+    for s in 0..sets as u64 {
+        let x = shuffled(&x, 3000 + s);
+        let draws = DrawBudget::default().draws;
+        let (_, report) = audited(&x, &at, &solver, (Made::Standard, draws), s);
+        let differences = report.differences.iter().flat_map(|d| &d.groups);
+        limits += usize::from(differences.map(|g| g.adjusted_p).fold(1.0, f64::min) <= 0.05);
+        both += usize::from(report.verdict.code == VerdictCode::Evidence);
+        few += usize::from(report.verdict.code == VerdictCode::TooFewRows);
+    }
+    println!("| {sizes:?} | {rank} | {limits} of {sets} | {both} of {sets} | {few} of {sets} |");
 }
 
 /// The two pictures of docs/calibration.md, into a folder.
@@ -293,7 +319,8 @@ fn pictures(sets: usize, folder: &str) {
         let one = |k: usize| {
             let strength = 0.05 * k as f64;
             let sizes = [m, 100, 150, 250];
-            let found = summary(sets, &Case { kind: "planted", strength, ..of(&sizes) });
+            let draws = DrawBudget::default().draws;
+            let found = summary(sets, &Case { kind: "planted", strength, draws, ..of(&sizes) });
             (100.0 * found.means[0][3], found.answers[0][0])
         };
         let mut points: Vec<(f64, f64)> = (0..6).map(one).collect();

@@ -10,9 +10,8 @@ use fairer_nmf::audit::chance_losses;
 use fairer_nmf::{
     Baseline, GroupedData, Method, Model, Parameters, baseline::Estimate, fit, silent,
 };
+use fairer_nmf_bench::calibration::heart::{heart, shuffled};
 use fairer_nmf_bench::calibration::populations::{Population, draw};
-use fairer_nmf_bench::calibration::random::Rng;
-use fairer_nmf_io::{Matrix, Missing, ReadOptions, read};
 use ndarray::Array2;
 
 const KINDS: [&str; 4] = ["adjusted", "best", "held-out", "paper"];
@@ -55,9 +54,7 @@ fn main() {
         for tiny in [1, MANY] {
             let sizes = beside(tiny, &[60, x.nrows() - 60 - SMALL * tiny]);
             chance(&kinds, ("Heart Disease, random labels", 5), &sizes, sets, |s| {
-                let mut order: Vec<usize> = (0..x.nrows()).collect();
-                Rng(900 + s).shuffle(&mut order);
-                x.select(ndarray::Axis(0), &order)
+                shuffled(&x, 900 + s)
             });
         }
     }
@@ -145,23 +142,4 @@ fn listed(sizes: &[usize]) -> String {
     let mut names: Vec<String> = sizes.iter().map(|&size| name(size)).collect();
     names.dedup();
     names.join(", ")
-}
-
-/// The table without its groups, every feature scaled to unit length.
-fn heart(path: &str) -> Array2<f64> {
-    let options = ReadOptions {
-        group_by: vec!["sex".to_owned()],
-        drop: vec!["disease".to_owned()],
-        missing: Missing::DropRows,
-        ..ReadOptions::default()
-    };
-    let dataset = read(path, &options).expect("the Heart Disease table");
-    let Matrix::Dense(dense) = &dataset.matrix else { panic!("a table is dense") };
-    let fairer_nmf_io::DenseView::F64(view) = dense.view() else { panic!("in double precision") };
-    let mut x = view.to_owned();
-    for mut column in x.columns_mut() {
-        let norm = column.iter().map(|v| v * v).sum::<f64>().sqrt();
-        column.mapv_inplace(|v| v / norm);
-    }
-    x
 }

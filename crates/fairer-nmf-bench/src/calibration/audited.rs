@@ -6,6 +6,7 @@ use fairer_nmf::{
     Baseline, GroupedData, Parameters, baseline::Estimate, fit, fit::estimate_baselines, silent,
 };
 use ndarray::Array2;
+use std::time::Duration;
 
 /// How a dictionary was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Made {
 }
 
 /// What the library finds of a data set's dictionary, standard or evened out, which is returned beside
-/// it.
+/// it. Draws of random groups are made for a standard one alone, as in a comparison; 0 leaves them out.
 ///
 /// # Panics
 /// If the library refuses the rows.
@@ -28,7 +29,7 @@ pub fn audited(
     x: &Array2<f64>,
     at: &[Vec<usize>],
     solver: &Solver,
-    made: Made,
+    (made, chance_draws): (Made, usize),
     seed: u64,
 ) -> (Array2<f64>, AuditReport) {
     let mut codes = vec![0; x.nrows()];
@@ -38,14 +39,14 @@ pub fn audited(
     let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
     let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
     let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
-    let h = match made != Made::Standard {
-        true => {
+    let h = match made {
+        Made::Evened | Made::KnownEvened => {
             let baseline = Baseline::Given { errors: baselines.clone() };
             let parameters =
                 Parameters { seed, baseline, bound: false, ..Parameters::new(solver.rank) };
             fit(&data, &parameters, &silent).expect("a fit").model.components
         }
-        false => solver.dictionary(x.view(), None, seed),
+        Made::Standard => solver.dictionary(x.view(), None, seed),
     };
     let options = AuditOptions {
         draws: 200,
@@ -53,7 +54,7 @@ pub fn audited(
         folds: 0,
         trade_off: None,
         evened: made == Made::KnownEvened,
-        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
+        chance: DrawBudget { draws: chance_draws, time: Duration::MAX },
         seed,
         ..AuditOptions::default()
     };

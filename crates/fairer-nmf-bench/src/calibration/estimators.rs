@@ -23,6 +23,10 @@ pub struct Solver {
     pub iterations: usize,
 }
 
+/// The solver of the study, at rank 3.
+pub const SOLVER: Solver =
+    Solver { rank: 3, runs: 1, warm: true, tolerance: 1e-5, iterations: 500 };
+
 impl Solver {
     /// Standard NMF of rows: dictionary (r×n), the best of the solver's runs.
     ///

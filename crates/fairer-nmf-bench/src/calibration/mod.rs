@@ -3,6 +3,7 @@
 
 pub mod audited;
 pub mod estimators;
+pub mod heart;
 pub mod picture;
 pub mod populations;
 pub mod random;

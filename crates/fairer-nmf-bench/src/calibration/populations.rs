@@ -116,13 +116,18 @@ pub fn draw(population: &Population, sizes: &[usize], seed: u64) -> (Array2<f64>
     let blocks: Vec<Array2<f64>> =
         sizes.iter().enumerate().map(|(g, &m)| population.draw(g, m, &mut rng)).collect();
     let views: Vec<_> = blocks.iter().map(|b| b.view()).collect();
+    (concatenate(Axis(0), &views).expect("blocks of one width"), places(sizes))
+}
+
+/// Where groups stand that are under each other.
+#[must_use]
+pub fn places(sizes: &[usize]) -> Vec<Vec<usize>> {
     let mut next = 0;
     let at = sizes.iter().map(|&m| {
         next += m;
         (next - m..next).collect()
     });
-    let at = at.collect();
-    (concatenate(Axis(0), &views).expect("blocks of one width"), at)
+    at.collect()
 }
 
 /// Fresh rows of every group: many more than any sample has, so that the truth is no second sample.

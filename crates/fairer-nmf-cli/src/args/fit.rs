@@ -124,7 +124,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N")]
     pub folds: Option<u32>,
 
-    /// Random groups drawn of every size, what chance would show; 0 leaves them out [default: 40]
+    /// Random groups drawn of every size, what chance would show, 20 at least; 0 leaves them out
+    /// [default: 40]
     #[arg(long, value_name = "N")]
     pub chance_draws: Option<u32>,
 
@@ -133,8 +134,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "TIME")]
     pub chance_time: Option<Seconds>,
 
-    /// Fit baselines and dictionary anew in N draws of the intervals and of the test, also of the
-    /// models compared (slow)
+    /// Fit baselines and dictionary anew in N bootstrap draws, for a second interval of every loss, and baselines in
+    /// N draws of the test of standard NMF; also of the models compared (slow)
     #[arg(long, value_name = "N")]
     pub refit: Option<u32>,
 

@@ -141,6 +141,11 @@ pub(crate) fn audit_options(
             ));
         }
     };
+    let chance = DrawBudget {
+        draws: count(args.chance_draws, defaults.chance.draws),
+        time: args.chance_time.map_or(defaults.chance.time, |time| time.0),
+    };
+    chance.check()?;
     Ok(AuditOptions {
         draws: count(args.draws, defaults.draws),
         level: share("--level", args.level, defaults.level)?,
@@ -148,10 +153,7 @@ pub(crate) fn audit_options(
         permutations: count(args.permutations, defaults.permutations),
         folds: count(args.folds, defaults.folds),
         baseline: Some(baseline.clone()),
-        chance: DrawBudget {
-            draws: count(args.chance_draws, defaults.chance.draws),
-            time: args.chance_time.map_or(defaults.chance.time, |time| time.0),
-        },
+        chance,
         trade_off: trade_off.then(TradeOffOptions::default),
         refit,
         seed,

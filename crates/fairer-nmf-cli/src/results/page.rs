@@ -32,6 +32,9 @@ fn short_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
 }
 
+/// A sweep has many models, and a verdict is about one.
+const NOT_TESTED: &str = "Whether some group pays more than the others was not tested: a sweep compares ranks. Fit or audit the rank that you choose, which tests it.";
+
 /// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
 /// largest.
 pub(crate) fn of_sweep<T: Element>(
@@ -90,6 +93,10 @@ pub(crate) fn of_sweep<T: Element>(
     let names: Vec<&str> = sweep.methods.iter().map(|method| method.name()).collect();
     let groups = data.groups().iter().map(|g| g.name.as_str());
     page::Report {
+        verdict: Some(page::Verdict {
+            sentence: NOT_TESTED.to_owned(),
+            ..page::Verdict::default()
+        }),
         subtitle: format!(
             "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),

@@ -192,9 +192,8 @@ fn group_table(outcome: &Outcome) -> String {
     if header.contains(&"allowed") {
         text += "allowed: the loss that chance explains; the fit makes the largest R-Loss less it small (adjusted loss).\n";
     }
-    let anew = outcome.audit.as_ref().is_some_and(|audit| audit.bootstrap_refit.is_some());
-    if !anew && outcome.groups.iter().any(|g| g.own.cross_fitted_loss.is_some()) {
-        text += "interval: of the loss in the population, by rows that the dictionaries have not seen; R-Loss is that of these rows.\n";
+    if outcome.groups.iter().any(|g| g.own.cross_fitted_loss.is_some()) {
+        text += "interval: of the loss in the population against the group's own best dictionary, by rows that the dictionaries have not seen; R-Loss is that of these rows against the baseline.\n";
     }
     if header.contains(&"random group") {
         text +=

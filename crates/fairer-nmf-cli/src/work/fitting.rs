@@ -61,7 +61,8 @@ pub(crate) fn fit_and_compare<T: Element>(
     let notes = notes.filter(|note| Some(note) != left_alone.as_ref()).collect();
     let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
-    if limit.is_some_and(|limit| main.baseline_time >= limit) {
+    let is_said = main.model.warnings.contains(&Warning::BaselinesCutShort);
+    if !is_said && limit.is_some_and(|limit| main.baseline_time >= limit) {
         let sentence = "the time limit ended the baselines early, so the losses are too low: raise --time-limit";
         warnings.push(Remark { code: "baselines-cut-short".into(), sentence: sentence.into() });
     }

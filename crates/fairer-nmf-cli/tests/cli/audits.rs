@@ -26,7 +26,7 @@ fn the_time_limit_covers_the_audit() {
     assert_eq!(audited.code, 0, "{}", audited.err);
     let json = place.json("a.json");
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
-    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(unfinished.iter().any(|part| part == "refit-intervals"), "{unfinished:?}");
     assert!(json["warnings"].to_string().contains(warning), "{}", json["warnings"]);
 }
 

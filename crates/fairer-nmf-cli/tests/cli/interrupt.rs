@@ -322,7 +322,7 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     assert!(page.contains("What are the topics?") && page.trim_end().ends_with("</html>"));
     let json = place.json("f.json");
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
-    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(unfinished.iter().any(|part| part == "refit-intervals"), "{unfinished:?}");
     assert_eq!(json["report"], crate::support::data(&page));
     assert_eq!(place.files(), ["f.json", "m.safetensors", "r.html"]);
 
@@ -331,7 +331,7 @@ fn a_stop_during_the_audit_writes_what_is_finished_and_says_what_is_missing() {
     assert!(err.ends_with("error: stopped; wrote a.json\n"), "{err}");
     let json = place.json("a.json");
     let unfinished = json["audit"]["unfinished"].as_array().unwrap();
-    assert!(unfinished.iter().any(|part| part == "refit-permutation"), "{unfinished:?}");
+    assert!(unfinished.iter().any(|part| part == "refit-intervals"), "{unfinished:?}");
     assert!(json["audit"]["permutation_refit"].is_null() && json["worst_loss"].is_number());
 }
 

@@ -13,7 +13,7 @@ fn audited(place: &Place, more: &[&str]) -> (String, Value) {
         ]
         .concat());
     }
-    let few = ["--permutations", "50", "--draws", "0", "--folds", "0", "--chance-draws", "10"];
+    let few = ["--permutations", "50", "--draws", "0", "--folds", "0", "--chance-draws", "20"];
     let asked = ["audit", HEART, "--model", "m.safetensors", "--no-compare", "--force"];
     let said = place.ok(&[&asked[..], &few, more].concat()).out;
     place
@@ -37,7 +37,7 @@ fn chance_and_excess_stand_beside_the_loss() {
             assert!(said.contains(&format!("{:.4}", own("excess_loss"))), "{said}");
         }
         let notes = json["report"]["notes"].to_string();
-        assert!(notes.contains("comes from 10 draws of groups of every size"), "{notes}");
+        assert!(notes.contains("comes from 20 draws of groups of every size"), "{notes}");
         // What the reader has to know besides stands below the verdict, in the same words everywhere.
         let verdict = &json["verdict"];
         let lines: Vec<&str> = said.lines().collect();
@@ -63,6 +63,57 @@ fn what_matters_is_the_users_to_say() {
     place.refused(&asked, "--matters 5: must lie between 0 and 1");
 }
 
+/// With baselines of another kind the interval is of another loss than the one it stands beside, and says which.
+#[test]
+fn an_interval_says_what_it_is_held_against() {
+    let place = Place::new();
+    let (said, _) = audited(&place, &["--baseline", "zero"]);
+    assert!(said.contains("against the group's own best dictionary"), "{said}");
+    let page = place.read("a.html");
+    assert!(page.contains("; against its own best dictionary, on other samples"), "{page}");
+}
+
+#[test]
+fn draws_too_few_for_a_range_are_refused() {
+    let place = Place::new();
+    place.ok(&[&["fit", HEART][..], &BY_SEX, &["--rank", "2", "--model", "m", "--quiet"]].concat());
+    let asked = ["audit", HEART, "--model", "m", "--chance-draws", "5"];
+    place.refused(&asked, "chance draws is 5: give 20 or more, for a range that holds nine of ten, or 0 to leave them out");
+}
+
+/// A sweep has no verdict, and its page does not open as if it had one.
+#[test]
+fn a_sweep_says_that_nothing_was_tested() {
+    let place = Place::new();
+    let asked = ["--ranks", "2,3", "--trials", "1", "--json", "s.json", "--report", "s.html"];
+    place.ok(&[&["sweep", HEART][..], &BY_SEX, &asked, &["--quiet"]].concat());
+    let report = &place.json("s.json")["report"];
+    assert_eq!(report["verdict"]["code"], "not-tested", "{report}");
+    let page = place.read("s.html");
+    let (first, rest) = page.split_once("What follows?").unwrap();
+    assert!(first.contains("was not tested: a sweep compares ranks"), "{first}");
+    assert!(!first.contains("pays most"), "{first}");
+    assert!(!page.contains("beside random groups of its size"), "{page}");
+    assert!(rest.contains("would show was not looked at"), "{rest}");
+}
+
+/// What a fit that was cut short loses is its being cut short, and nobody's fault.
+#[test]
+fn a_fit_that_was_cut_short_was_bent_for_nobody() {
+    let place = Place::new();
+    let asked = ["--rank", "5", "--time-limit", "0.02", "--json", "f.json", "--quiet"];
+    let ran = place.run(&[&["fit", HEART][..], &BY_SEX, &asked].concat());
+    // Where the time was up before there were baselines, nothing was written.
+    if ran.code == 0 {
+        let warnings = place.json("f.json")["warnings"].clone();
+        let codes: Vec<&str> =
+            warnings.as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
+        assert!(!codes.contains(&"total-error-rose"), "{warnings}");
+        let cut = codes.iter().filter(|code| **code == "baselines-cut-short").count();
+        assert!(cut <= 1, "{warnings}");
+    }
+}
+
 #[test]
 fn options_of_an_audit_that_nothing_asks_for_are_refused() {
     let place = Place::new();
@@ -72,7 +123,7 @@ fn options_of_an_audit_that_nothing_asks_for_are_refused() {
         place.refused(&asked, &format!("{} {message}", option[0]));
     }
     let asked = ["--rank", "2", "--audit", "--json", "f.json", "--draws", "0", "--folds", "0"];
-    let few = ["--permutations", "20", "--chance-draws", "10", "--quiet"];
+    let few = ["--permutations", "20", "--chance-draws", "20", "--quiet"];
     place.ok(&[&["fit", HEART][..], &BY_SEX, &asked, &few].concat());
     // The verdict on a fairer model is about standard NMF: chance is found beside that.
     let standard = &place.json("f.json")["groups"][0]["standard"];

@@ -156,7 +156,11 @@ class Audit(GroupTable, Pages):
         return bare
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table with the groups as its first column."""
+        """Give the table with the groups as its first column.
+
+        What random groups of the same sizes lose, to be read beside the losses, takes fits of its
+        own: `chance` has it.
+        """
         return self.by_group.reset_index()
 
     def plot(self, ax: Any = None) -> Any:

@@ -219,13 +219,14 @@ class Pages:
         min_group_size : int, default=0
             Groups with fewer rows appear nowhere in the report, and no totals with them.
         chance_draws : int, default=40
-            Random groups drawn of every size, what chance would show; 0 leaves them out.
+            Random groups drawn of every size, what chance would show: 20 at least; 0 leaves them out.
         chance_time : float, default=60
             Seconds at the most for those draws.
         refit : int, default=0
-            Draws of the intervals and of the test in which baselines and dictionary, also those
-            it is compared with, are fitted anew, so that the luck of the fit counts too (slow).
-            The report has these in place of those with the dictionary fixed.
+            Bootstrap draws in which baselines and dictionary, also those it is compared with, are
+            fitted anew, so that the luck of the fit counts too, for a second interval of every loss
+            (`refit_loss_low`, `refit_loss_high`), and draws of the test of standard NMF with new
+            baselines (slow).
         fitted_by : {"standard", "am", "mu"}, optional
             How the dictionary was fitted, for `refit`: "standard" is any usual NMF, such as
             scikit-learn's; "am" and "mu" are the methods of :class:`FairerNMF`.

@@ -305,8 +305,8 @@ fn is_it_real() -> IsItReal {
 fn draws(model: &str) -> ModelDraws {
     ModelDraws {
         model: model.into(),
-        bootstrap: Some(Bootstrap { draws: 2000, mode: BootstrapMode::DictionaryFixed }),
-        unseen: false,
+        bootstrap: None,
+        unseen: true,
         permutation: Some(Permutation { draws: 999, tested: Tested::RelativeError }),
     }
 }

@@ -57,34 +57,21 @@ pub struct IsItReal {
 pub struct ModelDraws {
     /// Name of the model, as in [`ModelSummary::name`](super::ModelSummary::name).
     pub model: String,
-    /// The bootstrap behind its intervals, if there was one.
+    /// The bootstrap behind its second intervals, if there was one.
     pub bootstrap: Option<Bootstrap>,
-    /// Whether its intervals, where no bootstrap is behind them, come from samples that its dictionary
-    /// has not seen (docs/calibration.md).
+    /// Whether its intervals come from samples that its dictionary has not seen (docs/calibration.md); else there are
+    /// none.
     pub unseen: bool,
     /// Its permutation test, if there was one.
     pub permutation: Option<Permutation>,
 }
 
-/// A bootstrap over samples.
+/// A bootstrap over samples, with baselines and dictionary fitted again on every draw.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bootstrap {
     /// Number of draws.
     pub draws: usize,
-    /// What was held fixed while resampling.
-    pub mode: BootstrapMode,
-}
-
-/// What a bootstrap draw recomputes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BootstrapMode {
-    /// Samples are drawn again, the dictionary stays.
-    #[default]
-    DictionaryFixed,
-    /// Baselines and dictionary are fitted again on every draw.
-    Refit,
 }
 
 /// A permutation test: the group against random groups of its size.

@@ -120,6 +120,12 @@ pub struct GroupResult {
     /// has seen the rows it is measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross_fitted_loss: Option<f64>,
+    /// Lower end of the interval of the loss by draws of samples for which all was fitted anew, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_loss_low: Option<f64>,
+    /// Upper end of that interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_loss_high: Option<f64>,
     /// Loss against a baseline measured on samples it was not fitted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_out_loss: Option<f64>,

@@ -46,7 +46,10 @@ pub fn table(report: &Report, groups: Vec<&GroupOutcome>, percent: Percent) -> T
         Row { cells, rank: None }
     });
     Table {
-        caption: format!("Every group under {first}, beside random groups of its size"),
+        caption: match chance {
+            true => format!("Every group under {first}, beside random groups of its size"),
+            false => format!("Every group under {first}"),
+        },
         spans: Vec::new(),
         columns,
         rows: rows.collect(),

@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, join, words};
-use crate::content::{
-    BootstrapMode, GroupOutcome, GroupResult, IsItReal, ModelDraws, Report, Tested,
-};
+use crate::content::{GroupOutcome, GroupResult, IsItReal, ModelDraws, Report, Role, Tested};
 use crate::escape::{escape, in_sentence, strong};
 use crate::numbers::{NONE, Percent, counted, p_value, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -23,8 +21,8 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     }
     let draw = |width| pictures::is_it_real(report, percent, width).map(|c| c.draw(Theme::Page));
     if let (Some(wide), Some(narrow)) = (draw(WIDE), draw(NARROW)) {
-        let caption = "The mark is what is to be expected on other samples of the same kind: for a small group less than \
-             the loss of the tables, which its own dictionary flatters.";
+        let caption = "The mark is what a group loses against its own best dictionary, as is to be expected on other samples \
+             of the same kind: for a small group less than the loss of the tables, which its own dictionary flatters.";
         body.push_str(&figure(&wide, &narrow, caption));
     }
     body.push_str(&table(report, real, percent).folded("Intervals and tests as a table"));
@@ -57,10 +55,10 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     if let Some((low, high)) = result.loss_interval() {
         let _ = write!(
             text,
-            "; on other samples of the same kind it is to be expected, with {} confidence, from {} to {}",
-            share(real.level),
+            "; against its own best dictionary, on other samples of the same kind, a loss from {} to {} is to be expected, with {} confidence",
             percent.show(low),
-            percent.show(high)
+            percent.show(high),
+            share(real.level),
         );
     }
     text.push('.');
@@ -97,7 +95,9 @@ fn in_words(p: f64, tested: Tested) -> String {
 /// Where the numbers come from, said of each model apart where they come from different draws.
 fn how(report: &Report, real: &IsItReal) -> String {
     let mut sentences = Vec::new();
-    let unseen = |d: &'_ ModelDraws| (d.unseen && d.bootstrap.is_none()).then_some(&());
+    // Where groups are hidden, so are limits that follow from all of them.
+    let any = results(report).any(|(_, _, r)| r.cross_fitted_loss.is_some());
+    let unseen = |d: &'_ ModelDraws| (d.unseen && any).then_some(&());
     for (models, ()) in alike(real, unseen) {
         sentences.push(format!(
             "The intervals{models} are of the error on samples that the dictionary has not seen, and of the loss \
@@ -105,19 +105,13 @@ fn how(report: &Report, real: &IsItReal) -> String {
              surround."
         ));
     }
-    for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref()) {
+    let again = results(report).any(|(_, _, r)| r.refit_loss_low.is_some());
+    for (models, bootstrap) in alike(real, |d| d.bootstrap.as_ref().filter(|_| again)) {
         let draws = counted(bootstrap.draws, "bootstrap draw");
         sentences.push(format!(
-            "The intervals{models} come from {draws} over samples{}",
-            match bootstrap.mode {
-                BootstrapMode::DictionaryFixed => {
-                    ". The dictionary was held fixed, so they leave out the luck of the fit itself."
-                }
-                BootstrapMode::Refit => {
-                    ", with baselines and dictionary fitted again on each draw. Samples that are drawn twice are easier \
-                     to fit, so the draws were shifted until their median was the number shown."
-                }
-            }
+            "The losses{models} “with all fitted again” come from {draws} over samples. Samples that are drawn twice are \
+             easier to fit, so the draws were shifted until their median was the loss; for small groups they hold less \
+             well than the other intervals."
         ));
     }
     for (models, test) in alike(real, |d| d.permutation.as_ref()) {
@@ -130,7 +124,11 @@ fn how(report: &Report, real: &IsItReal) -> String {
         };
         sentences.push(format!("The test{models} compares {what}, over {draws}."));
     }
-    if real.draws.iter().any(|d| d.permutation.is_some()) {
+    let fairer = |d: &ModelDraws| {
+        let model = report.models.iter().find(|m| m.name == d.model);
+        d.permutation.is_some() && model.is_some_and(|m| m.role == Role::Fairer)
+    };
+    if real.draws.iter().any(fairer) {
         sentences.push(
             "A model that was fitted with the groups in view, as Fairer-NMF is, has already drawn their losses together: \
              there the test describes, and proves nothing."
@@ -192,6 +190,10 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
     if crossed {
         columns.push(figures("Cross-fitted loss, %"));
     }
+    let again = results(report).any(|(_, _, r)| r.refit_loss_low.is_some());
+    if again {
+        columns.extend([figures("With all fitted again from, %"), figures("to, %")]);
+    }
     if tested && of_loss {
         columns.push(figures("p of the loss"));
     }
@@ -210,6 +212,10 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
             if crossed {
                 let value = result.cross_fitted_loss.unwrap_or(f64::NAN);
                 cells.push(Cell::number(percent.bare(value), value));
+            }
+            if again {
+                let interval = result.refit_loss_low.zip(result.refit_loss_high);
+                cells.extend(interval_cells(interval, percent));
             }
             if tested && of_loss {
                 cells.push(p_cell(result));

@@ -87,7 +87,7 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
     };
     let start = format!(
         "No model of rank {rank} can have a worst {what} below {}",
-        strong(&percent.show_below(bound))
+        strong(&percent.show(percent.below(bound)))
     );
     // A bound above the value is rounding; the two then agree to the digits shown.
     Some(if percent.same(reached, bound) || reached < bound {
@@ -131,7 +131,7 @@ fn fits(quality: &Quality, percent: Percent) -> Table {
             }
             if bounds {
                 let bound = fit.global_bound.unwrap_or(f64::NAN);
-                cells.push(Cell::number(percent.bare(bound), bound));
+                cells.push(Cell::number(percent.bare(percent.below(bound)), bound));
             }
             Row { cells, rank: None }
         })

@@ -128,14 +128,15 @@ fn payer(
 /// What a random group in its place would show.
 fn of_chance(group: &GroupOutcome, percent: Percent) -> String {
     let chance = group.results.first().and_then(|result| result.chance());
-    chance.map_or_else(String::new, |(low, high)| {
-        format!(
-            " A random group of {} rows would show {} to {}.",
-            count(group.rows),
+    let rows = count(group.rows);
+    match chance {
+        Some((low, high)) => format!(
+            " A random group of {rows} rows would show {} to {}.",
             percent.show(low),
             percent.show(high)
-        )
-    })
+        ),
+        None => format!(" What a random group of {rows} rows would show was not looked at."),
+    }
 }
 
 fn compared(

@@ -27,10 +27,7 @@ pub(super) fn permutation(audit: &AuditReport) -> Option<&Permutation> {
 fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
     page::ModelDraws {
         model: (*name).to_owned(),
-        bootstrap: audit
-            .bootstrap_refit
-            .as_ref()
-            .map(|b| page::Bootstrap { draws: b.draws, mode: page::BootstrapMode::Refit }),
+        bootstrap: audit.bootstrap_refit.as_ref().map(|b| page::Bootstrap { draws: b.draws }),
         unseen: audit.differences.is_some(),
         permutation: permutation(audit).map(|p| page::Permutation {
             draws: p.draws,

@@ -286,15 +286,19 @@ fn a_test_is_called_by_what_it_compared() {
 #[test]
 fn intervals_are_said_of_each_model_where_they_differ() {
     let mut report = samples::demo();
-    let all = "<p>The intervals come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed";
+    let all = "<p>The intervals are of the error on samples that the dictionary has not seen";
     assert!(render_html(&report).contains(all));
     let draws = &mut report.is_it_real.as_mut().expect("evidence").draws;
-    draws[1].bootstrap = Some(Bootstrap { draws: 40, mode: BootstrapMode::Refit });
+    draws[0].unseen = false;
+    draws[1].bootstrap = Some(Bootstrap { draws: 40 });
     draws[1].permutation = Some(Permutation { draws: 30, tested: Tested::Loss });
+    let result = &mut report.who_pays.groups[0].results[1];
+    (result.refit_loss_low, result.refit_loss_high) = (Some(0.01), Some(0.02));
     let page = render_html(&report);
     for part in [
-        "The intervals of <bdi>Standard NMF</bdi> come from 2000\u{a0}bootstrap draws over samples. The dictionary was held fixed",
-        "The intervals of <bdi>Fairer-NMF (AM)</bdi> come from 40\u{a0}bootstrap draws over samples, with baselines and dictionary fitted again",
+        "The intervals of <bdi>Fairer-NMF (AM)</bdi> are of the error on samples that the dictionary has not seen",
+        "The losses of <bdi>Fairer-NMF (AM)</bdi> “with all fitted again” come from 40\u{a0}bootstrap draws over samples.",
+        "With all fitted again from, %",
         "The test of <bdi>Standard NMF</bdi> compares",
         "The test of <bdi>Fairer-NMF (AM)</bdi> compares the group’s loss with that of random groups of its size, each with a baseline of its own, over 30\u{a0}random draws.",
     ] {

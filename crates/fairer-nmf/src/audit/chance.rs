@@ -23,8 +23,8 @@
 
 use crate::parallel::try_map;
 use crate::steps::Steps;
-use crate::yardsticks::{AT_LEAST, Alike, Baselines, Draws, Own, moments};
-use crate::{Element, GroupedData, Result};
+use crate::yardsticks::{Alike, Baselines, Draws, Own, moments};
+use crate::{Element, Error, GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -71,11 +71,29 @@ pub struct RandomGroups {
 /// What the draws may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawBudget {
-    /// Draws behind means and ranges; a p-value may ask for twice as many. 0 leaves chance
-    /// out.
+    /// Draws behind means and ranges, [`DrawBudget::LEAST`] at least; a p-value may ask for twice as many. 0 leaves
+    /// chance out.
     pub draws: usize,
     /// Time for all of them, checked between draws. Other limits on time do not count it.
     pub time: Duration,
+}
+
+impl DrawBudget {
+    /// Fewer draws have no range that holds nine of ten.
+    pub const LEAST: usize = 20;
+
+    /// # Errors
+    /// Draws, but too few for what is said of them.
+    pub fn check(&self) -> Result<()> {
+        if (1..Self::LEAST).contains(&self.draws) {
+            return Err(Error::Parameter {
+                name: "chance draws",
+                value: self.draws.to_string(),
+                expected: "give 20 or more, for a range that holds nine of ten, or 0 to leave them out",
+            });
+        }
+        Ok(())
+    }
 }
 
 impl Default for DrawBudget {
@@ -107,7 +125,7 @@ pub(super) fn random_groups<T: Element>(
     let mut found = vec![draw(0)?];
     extend(&mut found, budget.draws, &draw, || begin.elapsed() < budget.time)?;
     let made = found.len() - 1;
-    if made < AT_LEAST.min(budget.draws) {
+    if made < DrawBudget::LEAST {
         return Ok(None);
     }
     let alike = Alike::of(data);

@@ -6,8 +6,8 @@
 //! against the same baselines, so that losses compare.
 
 use super::{
-    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Remark, Verdict,
-    VerdictCode, audit, audit_pair, compare_individuals, evaluate,
+    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Refit, Remark,
+    Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
 };
 use crate::criterion::Allowance;
 use crate::progress::Role;
@@ -171,7 +171,6 @@ pub fn compare<T: Element>(
     // Nothing allowed is nothing to remember.
     let nothing = allowed.iter().all(|a| *a == Allowance::default());
     let allowed = if nothing { Vec::new() } else { allowed };
-    let asked = options;
     let options = &AuditOptions { allowances: allowed, ..options.clone() };
     let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
@@ -182,24 +181,21 @@ pub fn compare<T: Element>(
     };
     begins(Role::Subject);
     let (h, w) = (subject.components, subject.representation);
-    // The verdict is about what one starts from.
-    let silent = |options: AuditOptions| AuditOptions {
-        differences: false,
-        chance: DrawBudget { draws: 0, ..options.chance },
-        ..options
-    };
-    // A fairer model evens out by construction: a test of its errors finds differences where labels mean nothing. What is
+    // The verdict is about what one starts from: random groups of another dictionary say nothing to it.
+    let without_chance =
+        |of: AuditOptions| AuditOptions { chance: DrawBudget { draws: 0, ..of.chance }, ..of };
+    // A fairer model evens out by construction: a test of it finds differences where labels mean nothing. What is
     // compared of it are rows that it has not seen, for their limits.
-    let evened = |options: AuditOptions| AuditOptions {
+    let evened = |of: AuditOptions| AuditOptions {
         permutations: 0,
-        differences: asked.differences,
+        refit: of.refit.map(|refit| Refit { permutations: 0, ..refit }),
         evened: true,
-        ..options
+        ..of
     };
     let starts_from_standard = subject.is_fairer() && standard.is_some();
     let mut all = AuditOptions { trade_off: curve, ..options.clone() };
     if starts_from_standard {
-        all = silent(all);
+        all = without_chance(all);
     }
     if subject.is_fairer() {
         all = evened(all);
@@ -219,7 +215,7 @@ pub fn compare<T: Element>(
             begins(Role::Standard);
             let mut options = less(peer.model.parameters.method, None);
             if !starts_from_standard {
-                options = silent(options);
+                options = AuditOptions { differences: false, ..without_chance(options) };
             }
             audit(data, peer.model.components.view(), baselines, None, &options, observer)
         })
@@ -230,7 +226,8 @@ pub fn compare<T: Element>(
         Some(peer) => {
             begins(Role::Fairer);
             let last = peer.model.components.view();
-            let options = evened(silent(less(peer.model.parameters.method, options.trade_off)));
+            let options = less(peer.model.parameters.method, options.trade_off);
+            let options = evened(without_chance(options));
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
             audit.verdict = audit.verdict.taken_back(ABOUT_STANDARD);

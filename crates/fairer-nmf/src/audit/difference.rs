@@ -87,6 +87,8 @@ struct Estimate {
     mass: f64,
     loss: f64,
     se: f64,
+    /// The same for as many rows as make a group no longer small, as far as these tell.
+    se_of_more: f64,
     error: f64,
     error_se: f64,
 }
@@ -126,7 +128,7 @@ pub(super) fn differences(
             p_value: p[l],
             adjusted_p: adjusted[l],
             // With as many rows as are needed, the scatter is known better than with these.
-            rows_needed: rows_needed(e.rows, b, together(b.df.max(KNOWN)), matters),
+            rows_needed: rows_needed(e, rank, b, together(b.df.max(KNOWN)), matters),
         }
     };
     Some(Differences {
@@ -172,13 +174,17 @@ fn estimate(group: &Unseen, rank: usize) -> Estimate {
     let shared_gap = error - root(&group.inside);
     let of_own = if is_small(group.norm.len(), rank) { 1.0 } else { UNSURE };
     let of_shared = (UNSURE * shared_gap).powi(2);
-    let unsure = (of_own * own_gap).powi(2) + of_shared;
+    let se = |of_own: f64| {
+        let unsure = (of_own * own_gap).powi(2) + of_shared;
+        (variance * of_sample + unsure).sqrt()
+    };
     Estimate {
         rows,
         effective: group.effective,
         mass: group.mass,
         loss: error - baseline,
-        se: (variance * of_sample + unsure).sqrt(),
+        se: se(of_own),
+        se_of_more: se(UNSURE),
         error,
         error_se: (error_variance * of_sample + of_shared).sqrt(),
     }
@@ -235,11 +241,20 @@ fn between(estimates: &[Estimate], families: &[usize], l: usize) -> Between {
     found
 }
 
-/// The standard error of a group falls at least with 1/√m.
-fn rows_needed(rows: f64, b: &Between, quantile: f64, matters: f64) -> Option<usize> {
+/// The standard error of a group falls at least with 1/√m. Of a small one, a part of it is there until the group is no
+/// longer small.
+fn rows_needed(
+    group: &Estimate,
+    rank: usize,
+    b: &Between,
+    quantile: f64,
+    matters: f64,
+) -> Option<usize> {
     let allowed = (matters / quantile).powi(2) - b.others_variance;
+    let least = if is_small(group.rows as usize, rank) { 2 * rank } else { 2 };
     // Beyond 2⁵³ rows nobody asks.
-    (allowed > 0.0).then(|| (rows * b.own_variance / allowed).ceil().max(2.0) as usize)
+    let needed = |variance: f64| (group.rows * variance / allowed).ceil() as usize;
+    (allowed > 0.0).then(|| needed(group.se_of_more.powi(2)).max(least))
 }
 
 /// Holm: the k-th smallest of L is multiplied by L − k + 1, and never falls below a smaller one.

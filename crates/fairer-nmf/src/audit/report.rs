@@ -1,7 +1,8 @@
 //! The whole audit in one call: every part of this module, as plain data for a page or a file.
 
+use super::findings::Findings;
 use super::group::GroupAudit;
-use super::verdict::{self, Findings};
+use super::verdict;
 use super::{
     AuditOptions, AuditPart, Bootstrap, Differences, FeatureError, HeldOut, Individuals,
     Permutation, RandomGroups, Topic, TopicMatch, TradeOff, Verdict, bootstrap, chance,
@@ -9,6 +10,7 @@ use super::{
     match_topics, permutation, trade_off, unseen,
 };
 use crate::bound::BoundReport;
+use crate::criterion::Allowance;
 use crate::once::once;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
@@ -89,12 +91,9 @@ impl AuditReport {
     /// The largest of it over the groups inside the maximum.
     #[must_use]
     pub fn worst_criterion(&self) -> f64 {
-        let counted = |(l, g): (usize, &GroupAudit)| {
-            let a = self.options.allowance(l);
-            a.counts().then_some(g.loss - a.loss)
-        };
-        let groups = self.groups.iter().enumerate();
-        groups.filter_map(counted).fold(f64::NEG_INFINITY, f64::max)
+        let of = |(l, group): (usize, &GroupAudit)| (group.loss, self.options.allowance(l));
+        let losses = self.groups.iter().enumerate().map(of);
+        Allowance::largest(losses).unwrap_or(f64::NEG_INFINITY)
     }
 
     /// How good the dictionary is beside a bound for [`AuditReport::offsets`], in one sentence.
@@ -176,6 +175,7 @@ fn of_pair<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
     let o = options;
+    o.chance.check()?;
     let rank = components.nrows();
     let found = evaluate(data, components, representation, baselines)?;
     let groups: Vec<GroupAudit> = data

@@ -174,13 +174,13 @@ fn shared<T: Element>(
             total(&with_all) < (1.0 - STATIONARY) * total(&inside)
         }
     };
+    let times = foldings(all.len());
     if falls {
         // Whoever watches was promised these steps.
-        let promised = foldings(all.len()) * SHARED_FOLDS.min(all.len());
+        let promised = times * SHARED_FOLDS.min(all.len());
         (0..promised).try_for_each(|_| fitter.steps.step(|| Ok(())))?;
         return Ok(None);
     }
-    let times = foldings(all.len());
     // Differences of squared errors, e₋ − ē.
     let mut optimism = vec![0.0; all.len()];
     for time in 0..times {

@@ -58,8 +58,7 @@ impl Allowed {
 
     /// t₀; none where nobody is to be helped, or chance is not allowed for.
     fn largest(&self) -> Option<f64> {
-        let counted = self.allowances.iter().zip(&self.beside).filter(|(a, _)| a.counts());
-        counted.map(|(a, b)| b.own - a.loss).max_by(f64::total_cmp).filter(|t| *t > 0.0)
+        self.less_allowed(self.beside.iter().map(|b| b.own)).filter(|t| *t > 0.0)
     }
 
     /// a(δ), with relative baselines E_ℓ/N_ℓ: offsets are not negative. A group outside the maximum counts as long as it
@@ -78,9 +77,13 @@ impl Allowed {
     fn excess(&self, largest: f64, model: &Model) -> f64 {
         let rises = model.groups.iter().zip(&self.beside);
         let rise = rises.map(|(g, b)| b.alike * (g.loss - b.own)).fold(0.0, f64::max);
-        let counted = model.groups.iter().zip(&self.allowances).filter(|(_, a)| a.counts());
-        let left = counted.map(|(g, a)| g.loss - a.loss).fold(f64::NEG_INFINITY, f64::max);
-        rise - (largest - left)
+        let left = self.less_allowed(model.groups.iter().map(|g| g.loss));
+        rise - (largest - left.unwrap_or(f64::NEG_INFINITY))
+    }
+
+    /// The largest of the groups' losses less what they are allowed.
+    fn less_allowed(&self, losses: impl Iterator<Item = f64>) -> Option<f64> {
+        Allowance::largest(losses.zip(self.allowances.iter().copied()))
     }
 }
 

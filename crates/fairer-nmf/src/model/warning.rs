@@ -169,6 +169,10 @@ impl Warning {
     /// group inside the maximum whose error fell most.
     #[must_use]
     pub fn of_rise(model: &Model, found: f64, (standard, beside): (f64, &Model)) -> Option<Self> {
+        // A fit that was cut short has an error of its own making.
+        if matches!(model.status, Status::TimeLimit | Status::Stopped) {
+            return None;
+        }
         let groups = model.groups.iter().zip(&beside.groups).filter(|(g, _)| !g.outside);
         let fall = |(g, s): &(&GroupFit, &GroupFit)| s.relative_error - g.relative_error;
         let (group, _) = groups.max_by(|a, b| fall(a).total_cmp(&fall(b)))?;

@@ -70,7 +70,7 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
         let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
-        let found = self.run(&alone, Some(start), purpose)?;
+        let found = self.run(&alone, &self.parameters(purpose), Some(start))?;
         self.steps.go_on()?;
         Ok(found.components)
     }
@@ -106,12 +106,9 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
             baseline: Baseline::Given { errors },
             ..self.parameters(purpose)
         };
-        let begin = Start { components: Some(start.to_owned()), representation: None };
-        let tell = |_: &Progress<'_>| self.steps.tell();
-        let data = self.data.regrouped(groups)?;
-        let found = fit_plain(&data, &parameters, Some(&begin), None, &tell)?;
+        let found = self.run(&self.data.regrouped(groups)?, &parameters, Some(start))?;
         self.steps.go_on()?;
-        Ok(found.model.components)
+        Ok(found.components)
     }
 
     /// The dictionary of the rows: the better of a run from `start` and a random one.
@@ -122,23 +119,24 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
         let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
-        let warm = self.run(&alone, Some(start), purpose)?;
-        let random = self.run(&alone, None, purpose)?;
+        let parameters = self.parameters(purpose);
+        let warm = self.run(&alone, &parameters, Some(start))?;
+        let random = self.run(&alone, &parameters, None)?;
         self.steps.go_on()?;
         let error = |model: &Model| model.groups[0].relative_error;
         Ok(if error(&random) < error(&warm) { random } else { warm }.components)
     }
 
-    /// A run of standard NMF from `start`, or at random.
+    /// A run from `start`, or at random.
     fn run(
         &self,
-        alone: &GroupedData<'_, T>,
+        data: &GroupedData<'_, T>,
+        parameters: &Parameters,
         start: Option<ArrayView2<'_, f64>>,
-        purpose: Purpose,
     ) -> Result<Model> {
         let begin = start.map(|h| Start { components: Some(h.to_owned()), representation: None });
         let tell = |_: &Progress<'_>| self.steps.tell();
-        Ok(fit_plain(alone, &self.parameters(purpose), begin.as_ref(), None, &tell)?.model)
+        Ok(fit_plain(data, parameters, begin.as_ref(), None, &tell)?.model)
     }
 
     /// Squared errors of rows under a dictionary, in their order.

@@ -94,7 +94,7 @@ fn planted_unfairness_is_evidence_against_the_group_that_has_it() {
 #[test]
 fn a_multiple_of_the_data_gives_the_same_verdict() {
     let options = AuditOptions {
-        chance: DrawBudget { draws: 12, time: Duration::from_secs(3600) },
+        chance: DrawBudget { draws: 20, time: Duration::from_secs(3600) },
         ..verdict_alone()
     };
     for (own, seed) in [(0.0, 1), (0.5, 2)] {
@@ -151,14 +151,19 @@ fn what_cannot_be_told_is_said() {
     let rows = report.differences.as_ref().unwrap().groups[0].rows_needed;
     assert!(rows.is_none_or(|rows| rows > 3), "{rows:?}");
 
-    // Of two groups it is the smaller one whose rows are too few, whichever may pay more.
+    // Of two groups it is the smaller one whose rows are too few.
     for seed in 0..6 {
         let (x, labels) = draw(&[6, 120], 0.0, 40 + seed);
         let report = audited(&x, &labels, verdict_alone());
-        if report.verdict.code == VerdictCode::TooFewRows {
-            assert_eq!(report.verdict.group.as_deref(), Some("group 0"));
-            let sentence = &report.verdict.sentence;
-            assert!(sentence.contains("“group 0” (6 rows)"), "{sentence}");
+        let verdict = &report.verdict;
+        if verdict.code == VerdictCode::TooFewRows {
+            let named = if verdict.group.as_deref() == Some("group 0") { 0 } else { 1 };
+            assert_eq!(verdict.groups[named], VerdictCode::TooFewRows, "{verdict:?}");
+            // The larger one is named only where the smaller is known to pay no more.
+            assert!(named == 0 || verdict.groups[0] == VerdictCode::NoEvidence, "{verdict:?}");
+            let sentence = &verdict.sentence;
+            println!("{sentence}");
+            assert!(sentence.contains("group 0"), "{sentence}");
         }
         assert_ne!(report.verdict.code, VerdictCode::Evidence);
     }
@@ -172,6 +177,25 @@ fn what_cannot_be_told_is_said() {
     let report = audited(&x, &labels, AuditOptions::default());
     assert_eq!(report.verdict.code, VerdictCode::NotTested);
     assert!(report.verdict.sentence.contains("one group"), "{}", report.verdict.sentence);
+}
+
+/// A small group's own dictionary fits it nearly exactly, which says nothing of how many rows would be enough.
+#[test]
+fn rows_that_are_said_to_be_needed_are_enough() {
+    let (mut told, mut said) = (0, Vec::new());
+    for seed in 0..8 {
+        let (x, labels) = draw(&[5, 120, 160], 0.0, 60 + seed);
+        let report = audited(&x, &labels, verdict_alone());
+        assert_eq!(report.verdict.groups[0], VerdictCode::TooFewRows);
+        let needed = report.differences.unwrap().groups[0].rows_needed.unwrap();
+        said.push(needed);
+        let (x, labels) = draw(&[needed, 120, 160], 0.0, 80 + seed);
+        let report = audited(&x, &labels, verdict_alone());
+        told += usize::from(report.verdict.groups[0] == VerdictCode::NoEvidence);
+    }
+    println!("{said:?}: {told} of 8 told");
+    assert!(told >= 6, "{said:?}");
+    assert!(said.iter().all(|needed| (2 * RANK..100).contains(needed)), "{said:?}");
 }
 
 #[test]
@@ -233,7 +257,7 @@ fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
     let of = |baseline: Baseline| {
         let found = estimate_baselines(&data, RANK, &baseline, 0, &silent).unwrap();
         let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
-        let chance = DrawBudget { draws: 12, time: Duration::from_secs(3600) };
+        let chance = DrawBudget { draws: 20, time: Duration::from_secs(3600) };
         let options = AuditOptions { chance, baseline: Some(baseline), ..verdict_alone() };
         audit(&data, h.view(), &errors, None, &options, &silent).unwrap()
     };

@@ -200,7 +200,7 @@ fn an_audit_is_of_observed_cells() {
             permutations: 50,
             folds: 5,
             trade_off: Some(audit::TradeOffOptions { points: 3, ..Default::default() }),
-            chance: audit::DrawBudget { draws: 12, ..Default::default() },
+            chance: audit::DrawBudget { draws: 20, ..Default::default() },
             ..Default::default()
         };
         let h = model.components.view();

@@ -148,7 +148,7 @@ fn an_audit_compares_inside_families_and_refuses_draws_that_refit() {
         permutations: 20,
         folds: 0,
         trade_off: None,
-        chance: fairer_nmf::audit::DrawBudget { draws: 2, ..Default::default() },
+        chance: fairer_nmf::audit::DrawBudget { draws: 20, ..Default::default() },
         ..AuditOptions::default()
     };
     let h = model.components.view();

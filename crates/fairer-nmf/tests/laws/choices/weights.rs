@@ -153,7 +153,7 @@ fn equal_weights_change_nothing_and_unequal_ones_widen_the_limits() {
         permutations: 50,
         folds: 2,
         trade_off: None,
-        chance: DrawBudget { draws: 4, ..DrawBudget::default() },
+        chance: DrawBudget { draws: 20, ..DrawBudget::default() },
         ..AuditOptions::default()
     };
     let audited = |weights: Option<Vec<f64>>| {

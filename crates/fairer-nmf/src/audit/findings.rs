@@ -1,0 +1,58 @@
+//! What a verdict is made of, and the answers that it can give.
+
+use super::chance::RandomGroups;
+use super::difference::Differences;
+use super::group::GroupAudit;
+use crate::Baseline;
+use serde::{Deserialize, Serialize};
+
+/// The answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictCode {
+    /// A group pays more than the others.
+    Evidence,
+    /// No group does, by as much as would matter.
+    NoEvidence,
+    /// The rows do not tell.
+    TooFewRows,
+    /// Nothing was tested.
+    NotTested,
+}
+
+impl VerdictCode {
+    /// The code as it stands in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Evidence => "evidence",
+            Self::NoEvidence => "no-evidence",
+            Self::TooFewRows => "too-few-rows",
+            Self::NotTested => "not-tested",
+        }
+    }
+}
+
+/// What the verdict is made of.
+pub(super) struct Findings<'a> {
+    pub groups: &'a [GroupAudit],
+    pub differences: Option<&'a Differences>,
+    pub chance: Option<&'a RandomGroups>,
+    /// How the baselines were made, where that is known.
+    pub baseline: Option<&'a Baseline>,
+    pub total_error: f64,
+    /// Why there are no differences where they were asked for.
+    pub asked: bool,
+    /// Whether random groups were asked for, and their time was up before there were enough.
+    pub chance_spent: bool,
+    /// Whether there are none because groups share rows and are of no families.
+    pub without_families: bool,
+}
+
+/// The smaller one of two groups.
+pub(super) fn smaller_of_two(groups: &[GroupAudit]) -> Option<usize> {
+    match groups {
+        [a, b] if a.rows != b.rows => Some(usize::from(b.rows < a.rows)),
+        _ => None,
+    }
+}

@@ -1,0 +1,181 @@
+//! The words of a verdict.
+
+use super::difference::Differences;
+use super::findings::{Findings, VerdictCode, smaller_of_two};
+use super::group::GroupAudit;
+use crate::Baseline;
+
+/// Width of an interval of a difference beyond which the rows say next to nothing.
+const NOTHING: f64 = 0.5;
+
+/// One or two sentences about group `l`.
+pub(super) fn sentence(
+    code: VerdictCode,
+    l: usize,
+    found: &Findings<'_>,
+    differences: &Differences,
+    answers: &[VerdictCode],
+) -> String {
+    let (group, d) = (&found.groups[l], &differences.groups[l]);
+    let (name, rows) = (format!("“{}”", group.name), rows(group));
+    let (low, high) = (points(d.difference.low), points(d.difference.high));
+    let sure = percent(differences.level);
+    match code {
+        VerdictCode::Evidence => {
+            let others: Vec<String> = (0..answers.len())
+                .filter(|&k| k != l && answers[k] == code)
+                .map(|k| format!("“{}”", found.groups[k].name))
+                .collect();
+            let others = match others.as_slice() {
+                [] => String::new(),
+                [one] => format!(" So does {one}."),
+                [most @ .., last] => format!(" So do {} and {last}.", most.join(", ")),
+            };
+            format!(
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}).{others}{}",
+                points(d.difference.estimate),
+                answers.len(),
+                p_value(d.adjusted_p),
+                chance("Its", l, found),
+            )
+        }
+        VerdictCode::NoEvidence => format!(
+            "No group pays noticeably more than the others for sharing one model: the largest difference is that of {name} ({rows}), {} points, and more than {} points is ruled out for every group with {sure} confidence.{}",
+            points(d.difference.estimate),
+            points(differences.matters),
+            chance("That group’s", l, found) + &cost(found, differences),
+        ),
+        VerdictCode::TooFewRows | VerdictCode::NotTested => {
+            let needed = needed(l, found.groups, differences);
+            let found_of_it = if d.difference.low > 0.0 {
+                format!(
+                    "{name} ({rows}) pays an estimated {} points more, but among random groups of its size that is too common to be evidence.",
+                    points(d.difference.estimate),
+                )
+            } else if d.difference.high - d.difference.low > NOTHING {
+                format!("those of {name} ({rows}) say next to nothing.{needed}")
+            } else {
+                format!(
+                    "{name} ({rows}) pays between {low} and {high} points more{}, with {sure} confidence.{needed}",
+                    than(l, found.groups),
+                )
+            };
+            format!(
+                "There is no evidence that a group pays more than the others, but too few rows to rule it out: {found_of_it}{}",
+                chance("Its", l, found),
+            )
+        }
+    }
+}
+
+fn rows(group: &GroupAudit) -> String {
+    match group.rows {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    }
+}
+
+/// The other one of two groups, with its rows, which may be what is too few.
+fn than(l: usize, groups: &[GroupAudit]) -> String {
+    match groups {
+        [a, b] => {
+            let other = if l == 0 { b } else { a };
+            format!(" than “{}” ({})", other.name, rows(other))
+        }
+        _ => String::new(),
+    }
+}
+
+/// How many rows would tell; of two groups those of the smaller one, whichever the sentence is about.
+fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String {
+    let matters = points(differences.matters);
+    let scarce = smaller_of_two(groups).unwrap_or(l);
+    let whose = if scarce == l {
+        "of its rows".to_owned()
+    } else {
+        format!("rows of “{}”", groups[scarce].name)
+    };
+    match differences.groups[scarce].rows_needed {
+        Some(needed) if needed > groups[scarce].rows => {
+            format!(" About {needed} {whose} would be needed to tell {matters} points from none.")
+        }
+        Some(_) => String::new(),
+        None => format!(
+            " To tell {matters} points from none, more rows of the other groups would be needed, too."
+        ),
+    }
+}
+
+/// What a random group of its size would show.
+fn chance(whose: &str, l: usize, found: &Findings<'_>) -> String {
+    let Some(chance) = found.chance.map(|c| &c.groups[l]) else { return String::new() };
+    format!(
+        " {whose} loss is {}, where a random group of its size would show {} to {}.",
+        percent(chance.loss),
+        percent(chance.low),
+        percent(chance.high)
+    )
+}
+
+/// The cost of sharing, where every group's loss is above zero and above that of random groups: of groups that mean
+/// nothing, too, some dictionary of their own would be better than the shared one.
+fn cost(found: &Findings<'_>, differences: &Differences) -> String {
+    let Some(chance) = found.chance else { return String::new() };
+    let of_groups = || differences.groups.iter().zip(&chance.groups);
+    if !of_groups().all(|(g, c)| g.loss.low > 0.0 && c.loss > c.high) {
+        return String::new();
+    }
+    let rows: f64 = found.groups.iter().map(|g| g.rows as f64).sum();
+    let sum: f64 = (found.groups.iter().zip(&differences.groups))
+        .map(|(g, d)| g.rows as f64 * d.loss.estimate)
+        .sum();
+    format!(" Sharing costs every group something, {} points on average.", points(sum / rows))
+}
+
+/// Where the baselines in use differ from those of the test by more than what is compared.
+pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> {
+    if found.baseline == Some(&Baseline::Zero) {
+        let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond a dictionary of their own.";
+        return Some(sentence.to_owned());
+    }
+    let chance = found.chance?;
+    let best = |l: usize| chance.best_losses.as_ref().map_or(chance.groups[l].loss, |best| best[l]);
+    let off = |l: usize| (found.groups[l].loss - best(l)).abs();
+    let l = (0..found.groups.len()).max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
+    let d = &differences.groups[l].difference;
+    if off(l) <= d.estimate.abs().max(0.5 * (d.high - d.low)) {
+        return None;
+    }
+    let (name, off) = (&found.groups[l].name, points(off(l)));
+    Some(match found.baseline.is_none_or(Baseline::is_lowest) {
+        true => format!(
+            "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
+        ),
+        false => format!(
+            "The baseline of “{name}” lies {off} points from the lowest error of a dictionary of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+        ),
+    })
+}
+
+/// A share as a percentage with the digits that it deserves.
+pub(super) fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let shown = if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") };
+    with_minus(&shown)
+}
+
+/// A difference of shares, in points of a hundred.
+fn points(share: f64) -> String {
+    let value = 100.0 * share;
+    // Never "-0.0".
+    if value.abs() < 0.05 { "0.0".to_owned() } else { with_minus(&format!("{value:.1}")) }
+}
+
+/// In a sentence a minus is one, and no hyphen.
+fn with_minus(number: &str) -> String {
+    number.replace('-', "−")
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+}
