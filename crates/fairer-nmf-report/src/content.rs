@@ -134,6 +134,11 @@ impl Report {
     pub(crate) fn groups_were_found(&self) -> bool {
         self.settings.iter().any(|setting| setting.name == "discover")
     }
+
+    /// Whether no group has a baseline, so that a loss is the whole error.
+    pub(crate) fn has_no_baselines(&self) -> bool {
+        self.who_pays.groups.iter().all(|group| group.relative_baseline <= 0.0)
+    }
 }
 
 /// One of the models compared.

@@ -238,8 +238,13 @@ fn drawn(found: &Comparison) -> Option<String> {
         audits().find_map(|a| a.chance.as_ref().map(|chance| (chance, a.options.chance)))?;
     let (made, asked, seconds) = (chance.draws, chance.draws_asked, budget.time.as_secs_f64());
     let made = if made == asked { made.to_string() } else { format!("{made} of {asked}") };
+    let most = chance.groups.iter().map(|g| g.p_draws).max().unwrap_or(0);
+    let of_p = match most > chance.draws {
+        true => format!(" (p-values from up to {most})"),
+        false => String::new(),
+    };
     Some(format!(
-        "What random groups show comes from {made} draws of groups of every size, which may take {seconds} s at the most; more of them, or more time, can be asked for (chance draws, chance time)."
+        "What random groups show comes from {made} draws of groups of every size{of_p}, which may take {seconds} s at the most; more of them, or more time, can be asked for (chance draws, chance time)."
     ))
 }
 
@@ -363,7 +368,9 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         difference: differs.map(|d| d.difference.estimate),
         difference_low: differs.map(|d| d.difference.low),
         difference_high: differs.map(|d| d.difference.high),
-        adjusted_p: differs.map(|d| d.adjusted_p),
+        // As in the verdict: evidence has to be beyond the sampling of rows and beyond random groups.
+        adjusted_p: differs
+            .map(|d| chance.map_or(d.adjusted_p, |c| d.adjusted_p.max(c.adjusted_p))),
     }
 }
 

@@ -78,7 +78,10 @@ fn loss_chart(
     let series = model_series(report);
     (!rows.is_empty()).then(|| Dumbbell {
         title: "Loss of each group".into(),
-        x_label: "loss: how much more of the group is lost than with a model of its own".into(),
+        x_label: match report.has_no_baselines() {
+            true => "loss: how much of the group is lost".into(),
+            false => "loss: how much more of the group is lost than with a model of its own".into(),
+        },
         band: (rows.iter().any(|r| r.band.is_some()))
             .then(|| "random groups of the same size".into()),
         series: models.iter().map(|&i| series[i].clone()).collect(),

@@ -213,7 +213,10 @@ impl Summary {
             .map(|(v, &m)| v - (total - v * m as f64) / (all - m as f64))
             .collect();
         let codes = &report.verdict.groups;
-        let alarm = |l: usize| codes[l] == VerdictCode::Evidence;
+        // Without draws the limits alone are asked.
+        let alone = report.chance.is_none();
+        let sure = |l: usize| alone && now.groups[l].adjusted_p <= 1.0 - now.level;
+        let alarm = |l: usize| codes[l] == VerdictCode::Evidence || sure(l);
         let events = [
             (0..groups).any(alarm),
             (0..groups).any(|l| alarm(l) && d[l] <= 0.0),
@@ -235,7 +238,7 @@ impl Summary {
             let numbers = [loss[l], report.groups[l].loss, g.loss.estimate, d[l]];
             self.means[l].iter_mut().zip(numbers).for_each(|(t, n)| *t += share * n);
             let answer = match codes[l] {
-                VerdictCode::Evidence => 0,
+                _ if alarm(l) => 0,
                 VerdictCode::NoEvidence => 1,
                 _ => 2,
             };

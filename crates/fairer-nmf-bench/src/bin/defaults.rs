@@ -51,8 +51,9 @@ fn main() {
     println!("|---|---|---|{}", "---|".repeat(kinds.len()));
     if let Some(path) = arguments.get(1) {
         let x = heart(path);
-        for tiny in [1, MANY] {
-            let sizes = beside(tiny, &[60, x.nrows() - 60 - SMALL * tiny]);
+        let tiny = |tiny: usize| beside(tiny, &[60, x.nrows() - 60 - SMALL * tiny]);
+        let twenty = |groups: usize| [vec![20; groups], vec![x.nrows() - 20 * groups]].concat();
+        for sizes in [tiny(1), tiny(MANY), twenty(10), twenty(5)] {
             chance(&kinds, ("Heart Disease, random labels", 5), &sizes, sets, |s| {
                 shuffled(&x, 900 + s)
             });

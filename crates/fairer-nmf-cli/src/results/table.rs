@@ -190,7 +190,7 @@ fn group_table(outcome: &Outcome) -> String {
         text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
     }
     if header.contains(&"allowed") {
-        text += "allowed: the loss that chance explains; the fit makes the largest R-Loss less it small (adjusted loss).\n";
+        text += "allowed: the loss that chance explains, or less where the others would gain less than the group pays; the fit makes the largest R-Loss less it small (adjusted loss).\n";
     }
     if outcome.groups.iter().any(|g| g.own.cross_fitted_loss.is_some()) {
         text += "interval: of the loss in the population against the group's own best dictionary, by rows that the dictionaries have not seen; R-Loss is that of these rows against the baseline.\n";
@@ -295,10 +295,15 @@ fn better_and_worse(outcome: &Outcome) -> String {
     let inside = outcome.groups.iter().filter(|g| !g.group.outside);
     let standard = inside.filter_map(|g| Some(g.standard?.loss));
     let standard_worst = standard.fold(f64::NEG_INFINITY, f64::max);
+    let of_inside = match outcome.groups.iter().any(|g| g.group.outside) {
+        true => " of the groups inside the maximum",
+        false => "",
+    };
     format!(
-        "Better off than under standard NMF: {}\nWorse off than under standard NMF:  {}\nWorst loss: {} here, {} under standard NMF.\n",
+        "Better off than under standard NMF: {}\nWorse off than under standard NMF:  {}\nWorst loss{}: {} here, {} under standard NMF.\n",
         styled(GOOD, &sentence(&better, "no group")),
         styled(BAD, &sentence(&worse, "no group")),
+        of_inside,
         signed(outcome.worst_loss),
         signed(standard_worst),
     )

@@ -154,7 +154,7 @@ pub struct GroupResult {
     /// Upper end of that interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_high: Option<f64>,
-    /// The p-value of the difference, corrected for the number of groups.
+    /// The p-value of the difference, corrected for the number of groups, or that of random groups that stand out as much, if it is larger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p: Option<f64>,
 }

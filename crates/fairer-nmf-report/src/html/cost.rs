@@ -102,7 +102,7 @@ pub fn winners_and_losers(report: &Report, percent: Percent) -> Option<String> {
 }
 
 /// Whether a group's error changes by what the digits show.
-fn moved(change: &Change, percent: Percent) -> bool {
+pub fn moved(change: &Change, percent: Percent) -> bool {
     change.change.is_finite() && !percent.same(change.change, 0.0)
 }
 
@@ -112,7 +112,7 @@ fn unmoved(cost: &Cost, hidden: bool, from: &str, to: &str) -> String {
     let why = match cost.criterion {
         Criterion::Loss => "",
         Criterion::AdjustedLoss => {
-            " A fit does not trade one group against another where random groups of their sizes look the same."
+            " A fit does not ask some groups to pay for others who would gain less than that, nor for those who look like random groups."
         }
     };
     format!(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Report, Verdict, VerdictCode};
+use crate::content::{Cost, Report, Verdict, VerdictCode};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -25,7 +25,8 @@ pub fn body(report: &Report, percent: Percent) -> String {
     }
     if let Some(verdict) = &report.verdict {
         let why = why(report, verdict).map_or_else(String::new, |text| format!("{text} "));
-        let _ = write!(body, "<h3>What follows?</h3><p>{why}{}</p>", next(report, verdict));
+        let _ =
+            write!(body, "<h3>What follows?</h3><p>{why}{}</p>", next(report, verdict, percent));
     }
     body.push_str("<h3>Keep in mind</h3><ul class=\"caveats\">");
     for caveat in caveats(report) {
@@ -93,8 +94,9 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
 }
 
 /// The choices that follow from what was found.
-fn next(report: &Report, verdict: &Verdict) -> String {
+fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
     let group = verdict.group.as_deref().map_or_else(|| "that group".into(), strong);
+    let still = still(report, percent);
     let fairer = report.models.last().filter(|_| report.models.len() > 1 && report.cost.is_some());
     match verdict.code {
         VerdictCode::Evidence => {
@@ -106,18 +108,16 @@ fn next(report: &Report, verdict: &Verdict) -> String {
                  its own are others. To leave it as it is can be right, too, once it is known and said."
             )
         }
-        VerdictCode::NoEvidence if leaves_most(report) => {
+        VerdictCode::NoEvidence if leaves_most(report) => format!(
             "Between the groups nothing has to be mended. But most of everybody is lost: more topics, other features \
-             or another model come first, and then this question again."
-                .into()
-        }
-        VerdictCode::NoEvidence => {
-            "Nothing has to be done on this account. Look again when the data or the groups change."
-                .into()
-        }
+             or another model come first, and then this question again.{still}"
+        ),
+        VerdictCode::NoEvidence => format!(
+            "Nothing has to be done on this account. Look again when the data or the groups change.{still}"
+        ),
         VerdictCode::TooFewRows => format!(
-            "Do not read the numbers of {group} as a finding, and do not change the model for them. More rows, or \
-             small groups put together, would tell."
+            "Do not read what {group} pays more or less than the others as a finding. More rows, or small groups put \
+             together, would tell.{still}"
         ),
         VerdictCode::Withheld => {
             "Whoever may see all groups should look at the whole report before anything is decided: the groups shown \
@@ -131,6 +131,20 @@ fn next(report: &Report, verdict: &Verdict) -> String {
         VerdictCode::NotTested => {
             "Nothing was tested: do not read differences between these numbers as findings.".into()
         }
+    }
+}
+
+/// That the fairer model moves groups all the same, where nothing was found that would ask for it.
+fn still(report: &Report, percent: Percent) -> String {
+    let moved = |cost: &Cost| cost.changes.iter().any(|change| cost::moved(change, percent));
+    match report.models.last() {
+        Some(model) if report.models.len() > 1 && report.cost.as_ref().is_some_and(moved) => {
+            format!(
+                " That {} moves what groups lose all the same, as said above, is no sign that it is needed.",
+                in_sentence(&model.name)
+            )
+        }
+        _ => String::new(),
     }
 }
 

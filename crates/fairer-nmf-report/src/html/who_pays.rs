@@ -72,7 +72,9 @@ pub fn lead(report: &Report, percent: Percent) -> String {
     };
     let model = report.models.first().map_or("this model", |m| m.name.as_str());
     let hidden = report.hidden_groups > 0;
-    let mut text = payer(&first, largest, model, hidden, percent);
+    let outside = report.who_pays.groups.iter().any(|g| g.outside);
+    let mut text =
+        payer(&first, largest, model, (hidden, outside, report.has_no_baselines()), percent);
     // Of the groups shown alone, the largest losses of two models say nothing about the two: a
     // hidden group may have the largest under either.
     if !hidden
@@ -90,14 +92,15 @@ fn payer(
     groups: &[&GroupOutcome],
     loss: f64,
     model: &str,
-    hidden: bool,
+    (hidden, outside, bare): (bool, bool, bool),
     percent: Percent,
 ) -> String {
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
     let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
-    let (the, shown) = match hidden {
-        true => ("Of the groups shown, the ", " shown"),
-        false => ("The ", ""),
+    let (the, shown) = match (hidden, outside) {
+        (true, _) => ("Of the groups shown, the ", " shown"),
+        (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
+        (false, false) => ("The ", ""),
     };
     if loss <= 0.0 || percent.same(loss, 0.0) {
         let own = if loss < 0.0 && !percent.same(loss, 0.0) {
@@ -111,10 +114,15 @@ fn payer(
     }
     match groups {
         [group] => format!(
-            "{the}group {who} pays most under {model}: its error is {}, against {} with a dictionary of its own, \
-             a loss of {}.{}",
+            "{the}group {who} pays most under {model}: its error is {}, against {}, a loss of {}.{}",
             percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
-            percent.show(group.relative_baseline),
+            match bare {
+                true => "a baseline of zero".to_owned(),
+                false => format!(
+                    "{} with a dictionary of its own",
+                    percent.show(group.relative_baseline)
+                ),
+            },
             strong(&loss_shown),
             of_chance(group, percent),
         ),

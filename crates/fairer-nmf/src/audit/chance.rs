@@ -31,8 +31,32 @@ use std::time::{Duration, Instant};
 
 /// Draws as large as the observed value after which a p-value needs no more.
 const ENOUGH: usize = 10;
-/// The largest multiple of the fixed number of draws that a p-value may ask for.
+/// The largest multiple of the fixed number of draws that a p-value may ask for, and where it decides about evidence.
 const AT_MOST: usize = 2;
+const TO_DECIDE: usize = 10;
+/// Standard deviations of a p-value within which it is not told from the level.
+const UNCLEAR: f64 = 1.5;
+
+/// What the p-values are for.
+pub(super) struct Wanted {
+    /// Level that evidence has to reach.
+    pub level: f64,
+    /// The groups for which evidence hangs on them alone.
+    pub decisive: Vec<bool>,
+}
+
+impl Wanted {
+    /// Draws at the most for the p-value of group `l`, `draws` being those of the means: so many that it can reach the level, and
+    /// more where evidence hangs on it and it lies near that.
+    fn most(&self, l: usize, tail: &Tail, draws: usize) -> usize {
+        let alpha = (1.0 - self.level).max(1e-4);
+        let scatter = (alpha * self.level / tail.draws.max(1) as f64).sqrt();
+        let near = (tail.p() - alpha).abs() < UNCLEAR * scatter;
+        let decisive = self.decisive.get(l).copied().unwrap_or(false);
+        let times = if decisive && near { TO_DECIDE } else { AT_MOST };
+        (times * draws).max((1.0 / alpha).ceil() as usize)
+    }
+}
 
 /// What a random group of one group's size pays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,8 +95,8 @@ pub struct RandomGroups {
 /// What the draws may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawBudget {
-    /// Draws behind means and ranges, [`DrawBudget::LEAST`] at least; a p-value may ask for twice as many. 0 leaves
-    /// chance out.
+    /// Draws behind means and ranges, [`DrawBudget::LEAST`] at least; a p-value may ask for twice as many,
+    /// for ten times as many where evidence hangs on it and it is near the level. 0 leaves chance out.
     pub draws: usize,
     /// Time for all of them, checked between draws. Other limits on time do not count it.
     pub time: Duration,
@@ -110,6 +134,7 @@ pub(super) fn random_groups<T: Element>(
     row_errors: &[f64],
     baselines: Baselines<'_>,
     (budget, seed): (DrawBudget, u64),
+    wanted: &Wanted,
     steps: &Steps<'_>,
 ) -> Result<Option<RandomGroups>> {
     let draws = Draws { data, components, row_errors, own: Own::of(baselines), seed, steps };
@@ -147,12 +172,13 @@ pub(super) fn random_groups<T: Element>(
             tails.iter_mut().for_each(|tail| tail.count(most));
         }
         counted = found.len();
-        let open = tails.iter().any(|tail| !tail.is_decided());
-        let more = found.len() - 1 < AT_MOST * budget.draws && made == budget.draws;
-        if !(open && more && begin.elapsed() < budget.time) {
+        let open = (0..tails.len()).filter(|&l| !tails[l].is_decided());
+        let most = open.map(|l| wanted.most(l, &tails[l], budget.draws)).max().unwrap_or(0);
+        let more = found.len() - 1 < most && made == budget.draws;
+        if !(more && begin.elapsed() < budget.time) {
             break;
         }
-        let next = (found.len() - 1 + budget.draws).min(AT_MOST * budget.draws);
+        let next = (found.len() - 1 + budget.draws).min(most);
         extend(&mut found, next, &draw, || begin.elapsed() < budget.time)?;
         if found.len() == counted {
             break;

@@ -40,7 +40,7 @@ impl Subject<'_> {
 }
 
 /// Why there is no verdict on a dictionary that evens out, alone.
-const NO_STANDARD: &str = "This dictionary was fitted to even the groups out, so that the verdict is about standard NMF, which was not fitted beside it: not tested.";
+const NO_STANDARD: &str = "Whether some group pays more than the others was not tested: this model was fitted to even them out, so that the question is about standard NMF, which was not fitted beside it (left out, or the time was up).";
 
 /// What stands in the audit of such a dictionary, where standard NMF is beside it.
 const ABOUT_STANDARD: &str = "This dictionary was fitted to even the groups out: the verdict is about standard NMF, beside it.";

@@ -49,6 +49,15 @@ pub(super) struct Findings<'a> {
     pub without_families: bool,
 }
 
+impl Findings<'_> {
+    /// How sure it is that group `l` pays more than the others, for the sampling of rows and for random groups: the larger
+    /// p (Berger 1982), since evidence has to be beyond both.
+    pub fn adjusted_p(&self, l: usize, differences: &Differences) -> f64 {
+        let of_rows = differences.groups[l].adjusted_p;
+        self.chance.map_or(of_rows, |chance| of_rows.max(chance.groups[l].adjusted_p))
+    }
+}
+
 /// The smaller one of two groups.
 pub(super) fn smaller_of_two(groups: &[GroupAudit]) -> Option<usize> {
     match groups {

@@ -1,5 +1,7 @@
 //! The whole audit in one call: every part of this module, as plain data for a page or a file.
 
+use super::chance::Wanted;
+use super::difference::GroupDifference;
 use super::findings::Findings;
 use super::group::GroupAudit;
 use super::verdict;
@@ -218,7 +220,18 @@ fn of_pair<T: Element>(
     let draws = some(o.chance.draws).filter(|_| several).map(|draws| draws + 1);
     let chance = parts.run(AuditPart::RandomGroups, draws, |steps| {
         let baselines = Baselines { errors: baselines, kind: o.baseline.as_ref() };
-        chance::random_groups(data, components, errors, baselines, (o.chance, o.seed), steps)
+        let sure = |g: &GroupDifference| g.adjusted_p <= 1.0 - o.level;
+        let decisive = differences.iter().flat_map(|d| &d.groups).map(sure).collect();
+        let wanted = Wanted { level: o.level, decisive };
+        chance::random_groups(
+            data,
+            components,
+            errors,
+            baselines,
+            (o.chance, o.seed),
+            &wanted,
+            steps,
+        )
     })?;
     let chance_spent = matches!(chance, Some(None));
     let chance = chance.flatten();

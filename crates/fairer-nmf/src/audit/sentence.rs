@@ -1,6 +1,6 @@
 //! The words of a verdict.
 
-use super::difference::Differences;
+use super::difference::{Differences, Range};
 use super::findings::{Findings, VerdictCode, smaller_of_two};
 use super::group::GroupAudit;
 use crate::Baseline;
@@ -28,41 +28,42 @@ pub(super) fn sentence(
                 .collect();
             let others = match others.as_slice() {
                 [] => String::new(),
-                [one] => format!(" So does {one}."),
-                [most @ .., last] => format!(" So do {} and {last}.", most.join(", ")),
+                [one] => format!(" {one} pays more, too."),
+                [most @ .., last] => format!(" {} and {last} pay more, too.", most.join(", ")),
             };
             format!(
                 "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}).{others}{}",
                 points(d.difference.estimate),
                 answers.len(),
-                p_value(d.adjusted_p),
-                chance("Its", l, found),
+                p_value(found.adjusted_p(l, differences)),
+                chance(l, found),
             )
         }
         VerdictCode::NoEvidence => format!(
             "No group pays noticeably more than the others for sharing one model: the largest difference is that of {name} ({rows}), {} points, and more than {} points is ruled out for every group with {sure} confidence.{}",
             points(d.difference.estimate),
             points(differences.matters),
-            chance("That group’s", l, found) + &cost(found, differences),
+            chance(l, found) + small_excess(l, found) + &cost(found, differences),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
             let needed = needed(l, found.groups, differences);
             let found_of_it = if d.difference.low > 0.0 {
                 format!(
-                    "{name} ({rows}) pays an estimated {} points more, but among random groups of its size that is too common to be evidence.",
+                    "{name} ({rows}) pays an estimated {} points more, but with labels drawn at random some group stands out as much in {} of draws.",
                     points(d.difference.estimate),
+                    percent(found.adjusted_p(l, differences)),
                 )
             } else if d.difference.high - d.difference.low > NOTHING {
-                format!("those of {name} ({rows}) say next to nothing.{needed}")
+                format!("those of {name} ({rows}) say next to nothing about a difference.{needed}")
             } else {
                 format!(
-                    "{name} ({rows}) pays between {low} and {high} points more{}, with {sure} confidence.{needed}",
+                    "{name} ({rows}) pays at least {low} and at most {high} points more{}, each with {sure} confidence.{needed}",
                     than(l, found.groups),
                 )
             };
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {found_of_it}{}",
-                chance("Its", l, found),
+                chance(l, found) + &cost(found, differences),
             )
         }
     }
@@ -90,6 +91,10 @@ fn than(l: usize, groups: &[GroupAudit]) -> String {
 fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String {
     let matters = points(differences.matters);
     let scarce = smaller_of_two(groups).unwrap_or(l);
+    // One row or two have no scatter to go by.
+    if groups[scarce].rows < 3 {
+        return String::new();
+    }
     let whose = if scarce == l {
         "of its rows".to_owned()
     } else {
@@ -107,14 +112,63 @@ fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String 
 }
 
 /// What a random group of its size would show.
-fn chance(whose: &str, l: usize, found: &Findings<'_>) -> String {
+fn chance(l: usize, found: &Findings<'_>) -> String {
     let Some(chance) = found.chance.map(|c| &c.groups[l]) else { return String::new() };
     format!(
-        " {whose} loss is {}, where a random group of its size would show {} to {}.",
+        " The loss of “{}” is {}, where a random group of its size would show {} to {}.",
+        found.groups[l].name,
         percent(chance.loss),
         percent(chance.low),
         percent(chance.high)
     )
+}
+
+/// A loss beyond the band, where no difference matters.
+fn small_excess(l: usize, found: &Findings<'_>) -> &'static str {
+    match found.chance.map(|c| &c.groups[l]) {
+        Some(chance) if chance.loss > chance.high => {
+            " That is beyond most random groups, and by less than what would matter."
+        }
+        _ => "",
+    }
+}
+
+/// Groups that pay clearly less than the others, where it is not said who pays more: against their mean nobody does, if several do.
+pub(super) fn favoured(
+    code: VerdictCode,
+    found: &Findings<'_>,
+    differences: &Differences,
+) -> Option<String> {
+    if code == VerdictCode::Evidence || found.groups.len() < 3 {
+        return None;
+    }
+    let below = |l: usize| found.chance.is_some_and(|c| c.groups[l].loss < c.groups[l].low);
+    let less = |d: &Range| d.high < 0.0 && d.estimate <= -differences.matters;
+    let (l, d) = (differences.groups.iter().map(|g| g.difference).enumerate())
+        .filter(|(l, d)| less(d) && below(*l))
+        .min_by(|a, b| a.1.high.total_cmp(&b.1.high))?;
+    Some(format!(
+        "“{}” ({}) pays clearly less than the others: at least {} points, with {} confidence over all groups. Each of the others is compared with all but itself, so that none of them stands out.",
+        found.groups[l].name,
+        rows(&found.groups[l]),
+        points(-d.high),
+        percent(differences.level),
+    ))
+}
+
+/// Where what is called noticeable is more than all that the model loses.
+pub(super) fn coarse(
+    code: VerdictCode,
+    found: &Findings<'_>,
+    differences: &Differences,
+) -> Option<String> {
+    (code == VerdictCode::NoEvidence && differences.matters > found.total_error).then(|| {
+        format!(
+            "What counts as noticeable here, {} points, is more than this model loses of all data, {}: a smaller difference may matter (option “matters”).",
+            points(differences.matters),
+            percent(found.total_error)
+        )
+    })
 }
 
 /// The cost of sharing, where every group's loss is above zero and above that of random groups: of groups that mean
@@ -178,4 +232,63 @@ fn with_minus(number: &str) -> String {
 
 fn p_value(p: f64) -> String {
     if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chance::{GroupChance, RandomGroups};
+    use super::super::difference::GroupDifference;
+    use super::*;
+
+    /// One group of three that pays less leaves none that pays more than the mean of the others by much: that it does is said,
+    /// where random groups do not.
+    #[test]
+    fn a_group_that_pays_clearly_less_is_named() {
+        let of = |estimate: f64| {
+            let range = Range { estimate, low: estimate - 0.03, high: estimate + 0.03 };
+            let (relative_error, loss, difference) = (range, range, range);
+            let (p_value, adjusted_p, rows_needed) = (0.5, 1.0, None);
+            GroupDifference { relative_error, loss, difference, p_value, adjusted_p, rows_needed }
+        };
+        let groups = [-0.14, 0.06, 0.05].map(of).to_vec();
+        let differences = Differences { level: 0.95, matters: 0.05, taken_as_it_is: false, groups };
+        let names = ["few", "b", "c"].map(|name| GroupAudit {
+            name: name.to_owned(),
+            family: None,
+            rows: 60,
+            effective_rows: None,
+            observed: None,
+            norm: 1.0,
+            baseline_error: 0.1,
+            relative_error: 0.1,
+            loss: 0.0,
+            small: false,
+            outside: false,
+        });
+        let said = |low: f64, code: VerdictCode| {
+            let (loss, mean, high, excess_loss) = (0.0, 0.05, 0.1, -0.05);
+            let (adjusted_p, p_draws) = (1.0, 40);
+            let group = GroupChance { loss, mean, low, high, excess_loss, adjusted_p, p_draws };
+            let (draws, draws_asked, best_losses) = (40, 40, None);
+            let chance = RandomGroups { draws, draws_asked, groups: vec![group; 3], best_losses };
+            let found = Findings {
+                groups: &names,
+                differences: Some(&differences),
+                chance: Some(&chance),
+                baseline: None,
+                total_error: 0.2,
+                asked: true,
+                chance_spent: false,
+                without_families: false,
+            };
+            favoured(code, &found, &differences)
+        };
+        let note = said(0.02, VerdictCode::TooFewRows).unwrap();
+        assert!(
+            note.starts_with("“few” (60 rows) pays clearly less than the others: at least 11.0")
+        );
+        // Random groups show as little, or it is said who pays more.
+        assert_eq!(said(-0.01, VerdictCode::TooFewRows), None);
+        assert_eq!(said(0.02, VerdictCode::Evidence), None);
+    }
 }

@@ -1,17 +1,16 @@
 //! The verdict: what an audit says first, in one or two sentences, everywhere in the same words.
 //!
 //! `evidence`: some group pays more than the others, with an adjusted p of at most 1 − level, and more than random groups of
-//! its size, likewise, where they were drawn.
+//! its size, likewise: `adjusted_p` is the larger of the two.
 //! `no-evidence`: none does, and for every group a difference that would matter is ruled out.
 //! `too-few-rows`: anything else; the group that could differ most is named, of two the smaller one unless it is the
-//! larger alone that could. `not-tested`: one group only, or a test that was not asked for or not finished.
+//! larger alone that could. `not-tested`: one group only, or a test that was not asked for or not finished: also where only random groups could tell, and there are none.
 //!
 //! That all groups pay is the cost of sharing, and no evidence: the verdict is about differences.
 
-use super::chance::{GroupChance, RandomGroups};
 use super::difference::Differences;
 use super::findings::{Findings, VerdictCode, smaller_of_two};
-use super::sentence::{percent, sentence, unsettled};
+use super::sentence::{coarse, favoured, percent, sentence, unsettled};
 use serde::{Deserialize, Serialize};
 
 /// What an audit says first.
@@ -25,7 +24,8 @@ pub struct Verdict {
     pub excess_loss: Option<f64>,
     /// Its loss less that of the others.
     pub difference: Option<f64>,
-    /// How sure that is: p of the difference, adjusted over the groups.
+    /// How sure that is: p of the difference and of random groups that stand out as much, adjusted over the groups, the
+    /// larger of the two.
     pub adjusted_p: Option<f64>,
     /// One or two sentences.
     pub sentence: String,
@@ -90,8 +90,21 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
             format!("Whether some group pays more than the others was not tested: {why}.");
         return Verdict { notes, ..Verdict::not_tested(sentence) };
     };
+    notes.extend(unsettled(found, differences));
+    notes.extend(differences.taken_as_it_is.then(|| AS_IT_IS.to_owned()));
     let answers: Vec<VerdictCode> =
-        (0..differences.groups.len()).map(|l| answer(l, differences, found.chance)).collect();
+        (0..differences.groups.len()).map(|l| answer(l, found, differences)).collect();
+    if answers.contains(&VerdictCode::NotTested) {
+        let why = match found.chance_spent {
+            true => "the time for draws of random groups was up before there were enough of them",
+            false => {
+                "no random groups were drawn, without which uneven rows look like evidence too often"
+            }
+        };
+        let sentence =
+            format!("Whether some group pays more than the others cannot be told: {why}.");
+        return Verdict { notes, groups: answers, ..Verdict::not_tested(sentence) };
+    }
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]
         .into_iter()
         .find(|code| answers.contains(code))
@@ -118,29 +131,28 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         (VerdictCode::TooFewRows, Some(smaller)) if answers[smaller] == code => smaller,
         _ => l,
     };
-    notes.extend(unsettled(found, differences));
-    notes.extend(differences.taken_as_it_is.then(|| AS_IT_IS.to_owned()));
+    notes.extend(favoured(code, found, differences));
+    notes.extend(coarse(code, found, differences));
     Verdict {
         code,
         group: Some(found.groups[l].name.clone()),
         excess_loss: found.chance.map(|c| c.groups[l].excess_loss),
         difference: Some(differences.groups[l].difference.estimate),
-        adjusted_p: Some(differences.groups[l].adjusted_p),
+        adjusted_p: Some(found.adjusted_p(l, differences)),
         sentence: sentence(code, l, found, differences, &answers),
         groups: answers,
         notes,
     }
 }
 
-/// Evidence is against chance twice: beyond the sampling of rows, and, where random groups were drawn, beyond what these pay.
-/// Real rows are not as even as those of docs/calibration.md, and groups of twenty of them differ by more than limits allow for.
-fn answer(l: usize, differences: &Differences, chance: Option<&RandomGroups>) -> VerdictCode {
+/// Evidence is against chance twice: beyond the sampling of rows, and beyond what random groups pay. Real rows are not as even
+/// as those of docs/calibration.md, and groups of twenty of them differ by more than limits allow for.
+fn answer(l: usize, found: &Findings<'_>, differences: &Differences) -> VerdictCode {
     let group = &differences.groups[l];
     let sure = |p: f64| p <= 1.0 - differences.level;
-    // None of the draws did as badly: more of them would be needed to say so with this confidence, not otherwise.
-    let silent = |c: &GroupChance| c.adjusted_p * (c.p_draws + 1) as f64 <= 1.0 + 1e-9;
-    let beyond = |c: &GroupChance| sure(c.adjusted_p) || silent(c);
-    if sure(group.adjusted_p) && chance.is_none_or(|c| beyond(&c.groups[l])) {
+    if sure(group.adjusted_p) && found.chance.is_none() {
+        VerdictCode::NotTested
+    } else if sure(found.adjusted_p(l, differences)) {
         VerdictCode::Evidence
     } else if group.difference.high <= differences.matters {
         VerdictCode::NoEvidence
@@ -151,10 +163,11 @@ fn answer(l: usize, differences: &Differences, chance: Option<&RandomGroups>) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::chance::{GroupChance, RandomGroups};
     use super::super::difference::{GroupDifference, Range};
     use super::*;
 
-    /// Where random groups were drawn, evidence is beyond them, too; so few of them that they cannot tell are not asked.
+    /// Evidence is beyond random groups, too, and cannot be told without them.
     #[test]
     fn evidence_is_beyond_random_groups_too() {
         let range = Range { estimate: 0.06, low: 0.01, high: 0.11 };
@@ -167,7 +180,8 @@ mod tests {
             rows_needed: None,
         };
         let (level, matters) = (0.95, 0.05);
-        let found = Differences { level, matters, taken_as_it_is: false, groups: vec![group] };
+        let differences =
+            Differences { level, matters, taken_as_it_is: false, groups: vec![group] };
         let answered = |p_and_draws: Option<(f64, usize)>| {
             let chance = p_and_draws.map(|(adjusted_p, p_draws)| {
                 let (loss, mean, low, high, excess_loss) = (0.08, 0.06, 0.02, 0.11, 0.02);
@@ -175,12 +189,21 @@ mod tests {
                 let draws = p_draws;
                 RandomGroups { draws, draws_asked: draws, groups: vec![group], best_losses: None }
             });
-            answer(0, &found, chance.as_ref())
+            let found = Findings {
+                groups: &[],
+                differences: Some(&differences),
+                chance: chance.as_ref(),
+                baseline: None,
+                total_error: 0.1,
+                asked: true,
+                chance_spent: false,
+                without_families: false,
+            };
+            (answer(0, &found, &differences), found.adjusted_p(0, &differences))
         };
-        assert_eq!(answered(None), VerdictCode::Evidence);
-        assert_eq!(answered(Some((0.02, 100))), VerdictCode::Evidence);
-        assert_eq!(answered(Some((0.3, 100))), VerdictCode::TooFewRows);
-        assert_eq!(answered(Some((1.0 / 6.0, 5))), VerdictCode::Evidence);
-        assert_eq!(answered(Some((2.0 / 6.0, 5))), VerdictCode::TooFewRows);
+        assert_eq!(answered(None), (VerdictCode::NotTested, 0.01));
+        assert_eq!(answered(Some((0.02, 100))), (VerdictCode::Evidence, 0.02));
+        assert_eq!(answered(Some((0.3, 100))), (VerdictCode::TooFewRows, 0.3));
+        assert_eq!(answered(Some((0.002, 1000))), (VerdictCode::Evidence, 0.01));
     }
 }

@@ -8,7 +8,8 @@
 //!   a_ℓ = (1 − p_ℓ)c_ℓ + p_ℓg_ℓ
 //!
 //! with c_ℓ the mean loss of random groups of its size, g_ℓ the group's own loss under standard NMF, and p_ℓ
-//! how much it is like them: 1 within their scatter or below, 0 a standard deviation further out and beyond. So a group
+//! how much it is like them: 1 within their scatter or below, or where some group of some draw stands out as much; 0 a standard deviation
+//! further out and beyond. So a group
 //! that clearly pays more is asked down to what chance explains, and one that chance does explain is
 //! allowed what it pays: it is not helped, and made to pay for others no more than they gain (`gain.rs`). Where all
 //! groups are like random ones standard NMF is the answer. c_ℓ and the scatter → 0 for large groups, where the criterion is the

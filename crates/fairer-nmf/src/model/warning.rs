@@ -15,7 +15,7 @@ const SHOWN: usize = 5;
 /// of a hundred.
 const RISE: f64 = 0.02;
 /// The same as a share of standard NMF's error, where that is small.
-const RISE_SHARE: f64 = 0.1;
+const RISE_SHARE: f64 = 0.05;
 /// Less than this is nothing, whatever standard NMF loses.
 const RISE_LEAST: f64 = 0.002;
 
@@ -236,10 +236,11 @@ impl std::fmt::Display for Warning {
             ),
             Self::GroupsLikeChance { groups, all: false } => write!(
                 f,
-                "{} {} under standard NMF what chance can explain for {}: the fit allows for that and helps none of them; they may come to pay as much more as any other",
+                "{} {} under standard NMF what chance can explain for {}: the fit does not set out to help {them}, nor asks {them} for more than the others gain",
                 listed(groups),
                 if groups.len() == 1 { "pays" } else { "pay" },
                 if groups.len() == 1 { "a group of that size" } else { "groups of that size" },
+                them = if groups.len() == 1 { "it" } else { "them" },
             ),
             Self::ManyOutside { share, largest } => write!(
                 f,

@@ -63,6 +63,12 @@ fn verdict_alone() -> AuditOptions {
     }
 }
 
+/// The same with random groups, which evidence has to be beyond.
+fn with_draws() -> AuditOptions {
+    let chance = DrawBudget { draws: 40, time: Duration::from_secs(3600) };
+    AuditOptions { chance, ..verdict_alone() }
+}
+
 /// With groups of one population, evidence in at most 5 % of data sets: more than 6 of 50 has a
 /// probability of 0.1 % then.
 #[test]
@@ -70,7 +76,7 @@ fn random_groups_give_rarely_evidence() {
     let mut alarms = 0;
     for seed in 0..50 {
         let (x, labels) = draw(&[9, 20, 30, 40], 0.0, seed);
-        let report = audited(&x, &labels, verdict_alone());
+        let report = audited(&x, &labels, with_draws());
         alarms += usize::from(report.verdict.code == VerdictCode::Evidence);
     }
     println!("{alarms} alarms of 50");
@@ -81,13 +87,42 @@ fn random_groups_give_rarely_evidence() {
 fn planted_unfairness_is_evidence_against_the_group_that_has_it() {
     for seed in 0..10 {
         let (x, labels) = draw(&[25, 120, 160], 0.25, seed);
-        let report = audited(&x, &labels, verdict_alone());
+        let report = audited(&x, &labels, with_draws());
         let verdict = &report.verdict;
         println!("{}", verdict.sentence);
         assert_eq!(verdict.code, VerdictCode::Evidence, "{verdict:?}");
         assert_eq!(verdict.group.as_deref(), Some("group 0"));
         assert!(verdict.sentence.contains("group 0") && verdict.adjusted_p.unwrap() <= 0.05);
         assert!(verdict.difference.unwrap() > 0.0);
+    }
+}
+
+/// The p-value is the one that decides: evidence wherever it is small, and nowhere else.
+#[test]
+fn the_p_value_of_the_verdict_decides() {
+    for seed in 0..8 {
+        for own in [0.0, 0.12, 0.25] {
+            let (x, labels) = draw(&[14, 30, 40], own, 200 + seed);
+            let verdict = audited(&x, &labels, with_draws()).verdict;
+            let small = verdict.adjusted_p.unwrap() <= 0.05;
+            assert_eq!(small, verdict.code == VerdictCode::Evidence, "{verdict:?}");
+        }
+    }
+}
+
+/// Where the limits alone would say that a group pays more, and random groups were not drawn, nobody knows.
+#[test]
+fn without_random_groups_there_is_no_evidence() {
+    let (x, labels) = draw(&[25, 120, 160], 0.25, 1);
+    let spent = DrawBudget { draws: 40, time: Duration::ZERO };
+    for (chance, why) in
+        [(verdict_alone().chance, "no random groups"), (spent, "the time for draws")]
+    {
+        let report = audited(&x, &labels, AuditOptions { chance, ..verdict_alone() });
+        assert!(report.differences.unwrap().groups[0].adjusted_p <= 0.05);
+        let verdict = report.verdict;
+        assert_eq!(verdict.code, VerdictCode::NotTested, "{verdict:?}");
+        assert!(verdict.sentence.contains(why) && verdict.adjusted_p.is_none(), "{verdict:?}");
     }
 }
 
@@ -302,7 +337,7 @@ fn evidence_names_a_lower_limit_above_zero() {
         for (i, mut row) in x.rows_mut().into_iter().enumerate().skip(20).take(60) {
             row[i % 3] += 0.3;
         }
-        let report = audited(&x, &labels, verdict_alone());
+        let report = audited(&x, &labels, with_draws());
         if report.verdict.code != VerdictCode::Evidence {
             continue;
         }
