@@ -44,7 +44,7 @@ pub enum Baseline {
 impl Baseline {
     /// Random groups of every size behind the size-adjusted criterion: their mean is then known to
     /// a fifth of their scatter.
-    pub const CHANCE_DRAWS: usize = 20;
+    pub const CHANCE_DRAWS: usize = 40;
 
     /// Folds of held-out baselines.
     pub const FOLDS: usize = 5;
@@ -61,7 +61,7 @@ impl Baseline {
         Self::Estimate(Estimate::paper())
     }
 
-    /// The size-adjusted one: [`Estimate::best`], and 20 random groups of every size.
+    /// The size-adjusted one: [`Estimate::best`], and 40 random groups of every size.
     #[must_use]
     pub fn adjusted() -> Self {
         Self::Adjusted { estimate: Estimate::best(), draws: Self::CHANCE_DRAWS }

@@ -12,9 +12,9 @@ fn demo_says_what_is_there_and_writes_its_page() {
         "297 rows, 12 features, 2 groups",
         "female    96",
         "male     201",
-        "<- worst",
-        "Better off than under standard NMF: ",
-        "what chance can explain",
+        "so this fit leaves standard NMF as it is",
+        "Better off than under standard NMF: no group",
+        "Worse off than under standard NMF:  no group",
         "Certificate: worst adjusted loss",
         "no rank-5 model can be below",
     ] {

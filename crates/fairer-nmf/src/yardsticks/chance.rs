@@ -198,8 +198,8 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// Where labels mean nothing, some group stands out in one of 21 data sets, however the losses scatter: more than 35 of
-    /// 400 have a probability of 0.01 %.
+    /// Where labels mean nothing, some group stands out beyond 20 draws in one of 21 data sets, however the losses scatter: more
+    /// than 35 of 400 have a probability of 0.01 %.
     #[test]
     fn some_random_group_stands_out_in_one_of_draws_and_one_data_sets() {
         let sizes =
