@@ -37,7 +37,7 @@ fn limits_of_error_and_loss_hold_the_truth() {
     }
 }
 
-/// Ten random groups of 20 rows and one of 97: by the limits alone one shuffle in six is evidence (docs/calibration.md). Evidence
+/// Ten random groups of 20 rows and one of 97: by the limits alone one shuffle in ten is evidence (docs/calibration.md). Evidence
 /// beyond random groups, too, is there in one of twenty at the most; more than three of 20 have a probability of 1.6 % then.
 #[test]
 fn random_groups_of_real_rows_are_no_evidence() {

@@ -368,9 +368,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         difference: differs.map(|d| d.difference.estimate),
         difference_low: differs.map(|d| d.difference.low),
         difference_high: differs.map(|d| d.difference.high),
-        // As in the verdict: evidence has to be beyond the sampling of rows and beyond random groups.
-        adjusted_p: differs
-            .map(|d| chance.map_or(d.adjusted_p, |c| d.adjusted_p.max(c.adjusted_p))),
+        adjusted_p: differs.and_then(|_| audit.adjusted_p(l)),
     }
 }
 

@@ -10,7 +10,7 @@ mod held_out;
 pub(crate) use alone::baselines_within;
 pub use alone::{baselines_of_rows, estimate_baselines};
 pub use chance::chance_losses;
-pub(crate) use chance::{Alike, chance_within, moments};
+pub(crate) use chance::{Alike, Scatter, chance_within};
 pub(crate) use draws::{Baselines, Draws, Own};
 pub(crate) use fitter::{Fitter, standard};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};

@@ -20,7 +20,7 @@ pub enum Made {
 }
 
 /// What the library finds of a data set's dictionary, standard or evened out, which is returned beside
-/// it. Draws of random groups are made for a standard one alone, as in a comparison; 0 leaves them out.
+/// it. With no draws of random groups these are left out.
 ///
 /// # Panics
 /// If the library refuses the rows.

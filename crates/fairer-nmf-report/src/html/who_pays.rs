@@ -72,9 +72,7 @@ pub fn lead(report: &Report, percent: Percent) -> String {
     };
     let model = report.models.first().map_or("this model", |m| m.name.as_str());
     let hidden = report.hidden_groups > 0;
-    let outside = report.who_pays.groups.iter().any(|g| g.outside);
-    let mut text =
-        payer(&first, largest, model, (hidden, outside, report.has_no_baselines()), percent);
+    let mut text = payer(report, &first, largest, model, percent);
     // Of the groups shown alone, the largest losses of two models say nothing about the two: a
     // hidden group may have the largest under either.
     if !hidden
@@ -89,15 +87,16 @@ pub fn lead(report: &Report, percent: Percent) -> String {
 
 /// Names the worst group in the first sentence.
 fn payer(
+    report: &Report,
     groups: &[&GroupOutcome],
     loss: f64,
     model: &str,
-    (hidden, outside, bare): (bool, bool, bool),
     percent: Percent,
 ) -> String {
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
     let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
-    let (the, shown) = match (hidden, outside) {
+    let outside = report.who_pays.groups.iter().any(|g| g.outside);
+    let (the, shown) = match (report.hidden_groups > 0, outside) {
         (true, _) => ("Of the groups shown, the ", " shown"),
         (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
         (false, false) => ("The ", ""),
@@ -116,7 +115,7 @@ fn payer(
         [group] => format!(
             "{the}group {who} pays most under {model}: its error is {}, against {}, a loss of {}.{}",
             percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
-            match bare {
+            match report.has_no_baselines() {
                 true => "a baseline of zero".to_owned(),
                 false => format!(
                     "{} with a dictionary of its own",

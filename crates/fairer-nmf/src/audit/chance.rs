@@ -23,7 +23,7 @@
 
 use crate::parallel::try_map;
 use crate::steps::Steps;
-use crate::yardsticks::{Alike, Baselines, Draws, Own, moments};
+use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter};
 use crate::{Element, Error, GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -154,21 +154,13 @@ pub(super) fn random_groups<T: Element>(
         return Ok(None);
     }
     let alike = Alike::of(data);
-    let moments: Vec<(f64, f64)> = alike.each(|of_size| moments(&found, of_size));
-    let z = |losses: &[f64], l: usize| {
-        let (mean, sd) = moments[l];
-        // Without scatter (all rows alike) nothing stands out.
-        if sd > 0.0 { (losses[l] - mean) / sd } else { 0.0 }
-    };
-    let observed: Vec<f64> = (0..groups.len()).map(|l| z(&found[0], l)).collect();
-    let largest = |losses: &Vec<f64>| {
-        (0..groups.len()).map(|l| z(losses, l)).fold(f64::NEG_INFINITY, f64::max)
-    };
-    let mut tails: Vec<Tail> = observed.iter().map(|&z| Tail::new(z)).collect();
+    let scatter = Scatter::of(&found, &alike);
+    let all: Vec<usize> = (0..groups.len()).collect();
+    let mut tails: Vec<Tail> = all.iter().map(|&l| Tail::new(scatter.z(&found[0], l))).collect();
     let mut counted = 1;
     loop {
         for losses in &found[counted..] {
-            let most = largest(losses);
+            let most = scatter.largest(losses, &all);
             tails.iter_mut().for_each(|tail| tail.count(most));
         }
         counted = found.len();

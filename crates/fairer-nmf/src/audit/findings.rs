@@ -53,9 +53,18 @@ impl Findings<'_> {
     /// How sure it is that group `l` pays more than the others, for the sampling of rows and for random groups: the larger
     /// p (Berger 1982), since evidence has to be beyond both.
     pub fn adjusted_p(&self, l: usize, differences: &Differences) -> f64 {
-        let of_rows = differences.groups[l].adjusted_p;
-        self.chance.map_or(of_rows, |chance| of_rows.max(chance.groups[l].adjusted_p))
+        adjusted_p(l, differences, self.chance)
     }
+}
+
+/// [`Findings::adjusted_p`].
+pub(super) fn adjusted_p(
+    l: usize,
+    differences: &Differences,
+    chance: Option<&RandomGroups>,
+) -> f64 {
+    let of_rows = differences.groups[l].adjusted_p;
+    chance.map_or(of_rows, |chance| of_rows.max(chance.groups[l].adjusted_p))
 }
 
 /// The smaller one of two groups.

@@ -2,7 +2,7 @@
 
 use super::chance::Wanted;
 use super::difference::GroupDifference;
-use super::findings::Findings;
+use super::findings::{Findings, adjusted_p};
 use super::group::GroupAudit;
 use super::verdict;
 use super::{
@@ -88,6 +88,14 @@ impl AuditReport {
     pub fn criterion_name(&self) -> &'static str {
         let adjusted = self.options.allowances.iter().any(|a| a.loss != 0.0);
         if adjusted { "adjusted loss" } else { "loss" }
+    }
+
+    /// How sure it is that group `l` pays more than the others: the p-value that decides, as in the verdict; none where it was
+    /// not asked.
+    #[must_use]
+    pub fn adjusted_p(&self, l: usize) -> Option<f64> {
+        let differences = self.differences.as_ref()?;
+        Some(adjusted_p(l, differences, self.chance.as_ref()))
     }
 
     /// The largest of it over the groups inside the maximum.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Fewer draws than this say nothing.
-pub(crate) const AT_LEAST: usize = 10;
+const AT_LEAST: usize = 10;
 
 once! {
     /// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
@@ -128,18 +128,37 @@ pub(crate) fn chance_within<T: Element>(
 /// Observed and drawn groups are treated alike, moments included, so that where labels mean nothing some group does so in
 /// one of draws + 1 data sets at the most, whatever the scatter looks like.
 fn stands_out(losses: &[Vec<f64>], own: &[Option<f64>], sizes: &Alike) -> Vec<bool> {
-    // A group that is not looked at stands for itself in no draw either.
+    let looked_at: Vec<usize> = (0..own.len()).filter(|&l| own[l].is_some()).collect();
     let observed: Vec<f64> = own.iter().zip(&losses[0]).map(|(own, l)| own.unwrap_or(*l)).collect();
     let all: Vec<Vec<f64>> = losses.iter().chain([&observed]).cloned().collect();
-    let moments = sizes.each(|of_size| moments(&all, of_size));
-    let z = |losses: &[f64], l: usize| match (own[l], moments[l]) {
-        (Some(_), (mean, sd)) if sd > 0.0 => (losses[l] - mean) / sd,
-        _ => f64::NEG_INFINITY,
-    };
-    let of_draws = losses.iter().flat_map(|drawn| (0..own.len()).map(|l| z(drawn, l)));
+    let scatter = Scatter::of(&all, sizes);
+    let of_draws = losses.iter().map(|drawn| scatter.largest(drawn, &looked_at));
     let largest = of_draws.fold(f64::NEG_INFINITY, f64::max);
     // Differences of rounding count as equal.
-    (0..own.len()).map(|l| z(&observed, l) > largest + 1e-9 * largest.abs()).collect()
+    let beyond = |l: usize| scatter.z(&observed, l) > largest + 1e-9 * largest.abs();
+    (0..own.len()).map(|l| own[l].is_some() && beyond(l)).collect()
+}
+
+/// Mean and standard deviation of the losses of random groups of every group's size.
+pub(crate) struct Scatter(Vec<(f64, f64)>);
+
+impl Scatter {
+    /// Of the losses of all groups in some draws.
+    pub fn of(found: &[Vec<f64>], sizes: &Alike) -> Self {
+        Self(sizes.each(|of_size| moments(found, of_size)))
+    }
+
+    /// By how many standard deviations the loss of a group exceeds the mean.
+    pub fn z(&self, losses: &[f64], l: usize) -> f64 {
+        let (mean, sd) = self.0[l];
+        // Without scatter (all rows alike) nothing stands out.
+        if sd > 0.0 { (losses[l] - mean) / sd } else { 0.0 }
+    }
+
+    /// The largest of that over some of the groups.
+    pub fn largest(&self, losses: &[f64], groups: &[usize]) -> f64 {
+        groups.iter().map(|&l| self.z(losses, l)).fold(f64::NEG_INFINITY, f64::max)
+    }
 }
 
 /// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where mean
@@ -185,7 +204,7 @@ impl Alike {
 }
 
 /// Mean and standard deviation of the losses of these groups over the draws.
-pub(crate) fn moments(found: &[Vec<f64>], groups: &[usize]) -> (f64, f64) {
+fn moments(found: &[Vec<f64>], groups: &[usize]) -> (f64, f64) {
     let values = || found.iter().flat_map(|losses| groups.iter().map(|&l| losses[l]));
     let count = (found.len() * groups.len()) as f64;
     let mean = values().sum::<f64>() / count;
