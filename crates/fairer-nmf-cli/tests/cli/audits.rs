@@ -82,3 +82,42 @@ fn an_audit_of_a_model_shows_what_its_fit_allowed() {
         assert_eq!(of(&fit), of(&audit));
     }
 }
+
+/// Two groups of which the smaller has a topic of its own, with noise that looks random and is not.
+fn with_a_topic_of_its_own() -> String {
+    let weyl = |at: usize| (at as f64 * 0.754_877_666_246_692_7).fract();
+    let mut csv = String::from("a,b,c,d,e,f,g,h,who\n");
+    for i in 0..200 {
+        for j in 0..8 {
+            let of =
+                |k: usize| (0.2 + weyl(7 * i + 3 * k + 1)) * if j / 2 == k { 1.0 } else { 0.05 };
+            let own = if i < 30 && j >= 6 { 1.0 + weyl(11 * i + 5) } else { 0.0 };
+            let value =
+                ((0..3).map(of).sum::<f64>() + own) * (0.9 + 0.2 * weyl(1000 + 13 * i + 29 * j));
+            csv += &format!("{value:.4},");
+        }
+        csv += if i < 30 { "few\n" } else { "many\n" };
+    }
+    csv
+}
+
+#[test]
+fn the_largest_adjusted_loss_is_marked() {
+    let place = Place::with("p.csv", with_a_topic_of_its_own());
+    let fit = ["fit", "p.csv", "--group-by", "who", "--rank", "3", "--model", "m.safetensors"];
+    assert!(place.ok(&fit).out.contains("<- worst adjusted loss"));
+    let said = place.ok(&["audit", "p.csv", "--model", "m.safetensors"]).out;
+    assert!(said.contains("<- worst adjusted loss"), "{said}");
+}
+
+#[test]
+fn where_helping_costs_others_more_the_fit_stays_and_says_why() {
+    let place = Place::with("p.csv", with_a_topic_of_its_own());
+    let fit = ["fit", "p.csv", "--group-by", "who", "--rank", "3", "--report", "p.html"];
+    let said = place.ok(&fit).out;
+    assert!(said.contains("'few' pays under standard NMF what chance can explain"), "{said}");
+    assert!(said.contains("would have to pay more than the others would gain"), "{said}");
+    let page = place.read("p.html");
+    assert!(page.contains("is no remedy here"), "there is evidence that the many pay");
+    assert!(!page.contains("is one remedy"));
+}

@@ -16,9 +16,8 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     if let Some(text) = winners_and_losers(report, percent) {
         let _ = write!(body, "<p class=\"lead\">{text}</p>");
         // Nothing that moves makes a chart of rounding.
-        let moves = cost.changes.iter().any(|c| moved(c, percent));
         let draw = |width| pictures::changes(report, percent, width).map(|c| c.draw(Theme::Page));
-        if let (true, Some(wide), Some(narrow)) = (moves, draw(WIDE), draw(NARROW)) {
+        if let (true, Some(wide), Some(narrow)) = (moves(cost, percent), draw(WIDE), draw(NARROW)) {
             let caption = "Change of each group’s error. Its loss changes by the same amount, for the baseline stays.";
             body.push_str(&figure(&wide, &narrow, caption));
         }
@@ -44,6 +43,11 @@ pub fn trade_off(report: &Report, percent: Percent) -> Option<Section> {
     }
     let title = "What lies between total error and worst loss?";
     (!body.is_empty()).then_some(Section { id: "trade-off", title, body })
+}
+
+/// Whether the last model changes what some group loses.
+pub fn moves(cost: &Cost, percent: Percent) -> bool {
+    cost.changes.iter().any(|change| moved(change, percent))
 }
 
 /// Who gains and who pays on the way from the first model to the last.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Cost, Report, Verdict, VerdictCode};
+use crate::content::{Change, Report, Verdict, VerdictCode};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -96,16 +96,24 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
 /// The choices that follow from what was found.
 fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
     let group = verdict.group.as_deref().map_or_else(|| "that group".into(), strong);
-    let still = still(report, percent);
+    let moved = report.cost.as_ref().is_some_and(|cost| cost::moves(cost, percent));
+    let still = if moved { still(report) } else { String::new() };
     let fairer = report.models.last().filter(|_| report.models.len() > 1 && report.cost.is_some());
     match verdict.code {
         VerdictCode::Evidence => {
-            let fairer = fairer.map_or_else(String::new, |model| {
-                format!(" {} is one remedy, with the price named above;", in_sentence(&model.name))
-            });
+            let others = format!("more topics, more weight for {group}, or a model of its own");
+            let remedies = match fairer.map(|model| in_sentence(&model.name)) {
+                Some(model) if is_helped(report, verdict, percent) => {
+                    format!("{model} is one remedy, with the price named above; {others} are others.")
+                }
+                Some(model) => {
+                    format!("{model} is no remedy here: what is lost of {group} stays. Possible are {others}.")
+                }
+                None => format!("Possible are {others}."),
+            };
             format!(
-                "There is something to decide.{fairer} more topics, more weight for {group}, or a model of \
-                 its own are others. To leave it as it is can be right, too, once it is known and said."
+                "There is something to decide. {remedies} To leave it as it is can be right, too, once it is known \
+                 and said."
             )
         }
         VerdictCode::NoEvidence if leaves_most(report) => format!(
@@ -134,11 +142,17 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
     }
 }
 
+/// Whether less is lost of the group of the verdict under the last model.
+fn is_helped(report: &Report, verdict: &Verdict, percent: Percent) -> bool {
+    let changes = report.cost.iter().flat_map(|cost| &cost.changes);
+    let of_group = |change: &&Change| Some(&change.group) == verdict.group.as_ref();
+    changes.filter(of_group).any(|c| cost::moved(c, percent) && c.change < 0.0)
+}
+
 /// That the fairer model moves groups all the same, where nothing was found that would ask for it.
-fn still(report: &Report, percent: Percent) -> String {
-    let moved = |cost: &Cost| cost.changes.iter().any(|change| cost::moved(change, percent));
+fn still(report: &Report) -> String {
     match report.models.last() {
-        Some(model) if report.models.len() > 1 && report.cost.as_ref().is_some_and(moved) => {
+        Some(model) if report.models.len() > 1 => {
             format!(
                 " That {} moves what groups lose all the same, as said above, is no sign that it is needed.",
                 in_sentence(&model.name)

@@ -79,7 +79,8 @@ pub(super) fn fit_allowed<T: Element>(
     if let Some(rose) = rose {
         model.warnings.insert(0, rose);
     }
-    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike()));
+    let kept = allowed.keeps(model);
+    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike(), kept));
     Ok(found)
 }
 

@@ -9,15 +9,19 @@
 //! g the loss of the fit, and t its largest against the a_ℓ of before. Nobody is asked for more than standard NMF does, so that
 //! with δ = t₀ that is an answer, where no group with p_ℓ = 1 rises at all. The excess of rise over gain falls with δ as 1 : 1 where
 //! t stands still, and slower where t rises with it; so δ goes up by the excess, then by secants, in at most
-//! [`ROUNDS`] fits more, of which the one with the smallest excess is kept. Where the first fit does no harm beyond its gain, which
+//! [`ROUNDS`] fits more, of which the one with the smallest excess is kept. Where that is still too much, every group is allowed what
+//! it pays under standard NMF, which is then the answer. Where the first fit does no harm beyond its gain, which
 //! is nearly always, it stays as it is.
+//!
+//! Offsets E_ℓ + a_ℓN_ℓ may not be negative. Where one would be, all a_ℓ go up by the same: the largest of the differences is
+//! found at the same place.
 
 use super::adjusted::settle;
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::data::Group;
 use crate::iteration::{Checkpoint, Start};
-use crate::model::{Model, Warning};
+use crate::model::{GroupFit, Model, Warning};
 use crate::search::{Fit, fit_plain};
 use crate::stopping::Status;
 use crate::{Element, GroupedData, Observer, Parameters, Result};
@@ -27,6 +31,10 @@ use std::time::Instant;
 const ROUNDS: usize = 3;
 /// What a rise may exceed the gain by, as a share of t₀: losses are known no better.
 const MORE: f64 = 0.05;
+/// The least that a group outside the maximum is allowed so that it counts: losses are known no better.
+const COUNTED: f64 = 1e-6;
+/// Losses that differ by less are shown as the same.
+const UNMOVED: f64 = 5e-5;
 
 /// How a group stands beside random ones of its size under standard NMF.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,21 +64,40 @@ impl Allowed {
         self.beside.iter().map(|b| b.alike).collect()
     }
 
+    /// Whether a fit leaves every group what it has under standard NMF.
+    pub fn keeps(&self, model: &Model) -> bool {
+        let moved = |(g, b): (&GroupFit, &Beside)| (g.loss - b.own).abs() > UNMOVED;
+        !self.beside.is_empty() && !model.groups.iter().zip(&self.beside).any(moved)
+    }
+
     /// t₀; none where nobody is to be helped, or chance is not allowed for.
     fn largest(&self) -> Option<f64> {
         self.less_allowed(self.beside.iter().map(|b| b.own)).filter(|t| *t > 0.0)
     }
 
-    /// a(δ), with relative baselines E_ℓ/N_ℓ: offsets are not negative. A group outside the maximum counts as long as it
-    /// is allowed something.
+    /// a(δ), with relative baselines E_ℓ/N_ℓ.
     fn less(&self, delta: f64, largest: f64, baselines: &[f64]) -> Vec<Allowance> {
-        let one = |((a, b), baseline): ((&Allowance, &Beside), &f64)| {
-            let least = if a.outside { f64::MIN_POSITIVE } else { -baseline };
-            let loss = (a.loss - b.alike * delta).max(b.own - largest).max(least);
-            // Nobody is allowed more than before.
-            Allowance { loss: loss.min(a.loss), ..*a }
+        let wanted = |(a, b): (&Allowance, &Beside)| {
+            (a.loss - b.alike * delta).max(b.own - largest).min(a.loss)
         };
-        self.allowances.iter().zip(&self.beside).zip(baselines).map(one).collect()
+        let wanted: Vec<f64> = self.allowances.iter().zip(&self.beside).map(wanted).collect();
+        let short = |((a, wanted), baseline): ((&Allowance, &f64), &f64)| {
+            let least = if a.outside { COUNTED } else { -baseline };
+            if a.counts() { least - wanted } else { 0.0 }
+        };
+        let short = self.allowances.iter().zip(&wanted).zip(baselines).map(short);
+        let short = short.fold(0.0, f64::max);
+        let one = |(a, wanted): (&Allowance, f64)| Allowance {
+            loss: if a.counts() { wanted + short } else { a.loss },
+            ..*a
+        };
+        self.allowances.iter().zip(wanted).map(one).collect()
+    }
+
+    /// What every group pays under standard NMF.
+    fn as_standard(&self) -> Vec<Allowance> {
+        let one = |(a, b): (&Allowance, &Beside)| Allowance { loss: b.own, ..*a };
+        self.allowances.iter().zip(&self.beside).map(one).collect()
     }
 
     /// By how much the largest rise of a group that is like random ones exceeds the gain.
@@ -105,20 +132,25 @@ pub(super) fn against<T: Element>(
     let mut excess = allowed.excess(largest, &found.model);
     let (mut last, mut delta) = (None, 0.0);
     let mut now = excess;
-    for _ in 0..ROUNDS {
-        if now <= MORE * largest || delta >= largest || is_cut(found.model.status) {
+    for round in 0..=ROUNDS {
+        if excess <= MORE * largest || is_cut(found.model.status) {
             break;
         }
-        let slope = last.map(|(before, of): (f64, f64)| (of - now) / (delta - before));
-        let step = slope.filter(|slope| *slope > 0.0).map_or(now, |slope| now / slope);
-        last = Some((delta, now));
-        delta = (delta + step.max(now)).min(largest);
+        let give_up = round == ROUNDS || delta >= largest;
+        let asked = if give_up {
+            allowed.as_standard()
+        } else {
+            let slope = last.map(|(before, of): (f64, f64)| (of - now) / (delta - before));
+            let step = slope.filter(|slope| *slope > 0.0).map_or(now, |slope| now / slope);
+            last = Some((delta, now));
+            delta = (delta + step.max(now)).min(largest);
+            allowed.less(delta, largest, &relative)
+        };
         let mut left = parameters.clone();
         left.stopping.time_limit =
             parameters.stopping.time_limit.map(|t| t.saturating_sub(begin.elapsed()));
         // A checkpoint is of the first fit; what follows from it follows again.
-        let less = allowed.less(delta, largest, &relative);
-        let mut next = fit_to(data, &left, (baselines, &less), (from.0, None), observer)?;
+        let mut next = fit_to(data, &left, (baselines, &asked), (from.0, None), observer)?;
         let (status, max_iterations) = (next.model.status, parameters.stopping.max_iterations);
         found.fit_time += next.fit_time;
         if is_cut(status) {
@@ -133,6 +165,9 @@ pub(super) fn against<T: Element>(
         if now < excess {
             next.model.parameters = parameters.clone();
             (excess, found) = (now, Fit { fit_time: found.fit_time, ..next });
+        }
+        if give_up {
+            break;
         }
     }
     Ok(found)
@@ -191,14 +226,26 @@ mod tests {
         assert!((largest - 0.07).abs() < 1e-12);
         for delta in [0.0, 0.01, 0.03, largest] {
             let less = allowed.less(delta, largest, &baselines);
-            assert_eq!(less[0], allowed.allowances[0], "who pays is asked as before");
+            let raised = less[0].loss - 0.01;
+            assert!(raised >= 0.0, "who pays is asked as before, but for what all are allowed");
             for ((now, before), (b, e)) in
                 less.iter().zip(&allowed.allowances).zip(allowed.beside.iter().zip(&baselines))
             {
-                assert!(now.loss <= before.loss && b.own - now.loss <= largest + 1e-12);
+                assert!(now.loss <= before.loss + raised && b.own - now.loss <= largest + 1e-12);
                 assert!(now.offset(e * 2.0, 2.0) >= 0.0 && now.counts());
             }
         }
-        assert!((allowed.less(0.01, largest, &baselines)[3].loss - 0.025).abs() < 1e-12);
+        // Nobody's offset is below zero yet; then all go up by what the third lacks, and are compared as before.
+        assert!((allowed.less(0.001, largest, &baselines)[3].loss - 0.0295).abs() < 1e-12);
+        let less = allowed.less(0.01, largest, &baselines);
+        assert!((less[2].loss + 0.001).abs() < 1e-12);
+        assert!((less[3].loss - 0.025 - 0.005).abs() < 1e-12);
+        for (l, a) in allowed.allowances.iter().enumerate() {
+            let asked = a.loss - allowed.beside[l].alike * 0.01;
+            assert!((less[l].loss - less[2].loss - (asked + 0.006)).abs() < 1e-12);
+        }
+        for (a, b) in allowed.as_standard().iter().zip(&allowed.beside) {
+            assert_eq!(a.loss, b.own);
+        }
     }
 }

@@ -76,6 +76,9 @@ pub enum Warning {
         /// Whether these are all groups, so that the fit is standard NMF.
         #[serde(default)]
         all: bool,
+        /// Whether the fit is standard NMF since they would have to pay more than the others would gain.
+        #[serde(default)]
+        kept: bool,
     },
     /// The groups outside the maximum are many rows together, and nothing is minimised for them.
     ManyOutside {
@@ -156,13 +159,14 @@ impl Warning {
         few.into_iter().chain(many).collect()
     }
 
-    /// What a fit says of groups inside the maximum that are like random ones: those for which `alike` is 1.
-    pub(crate) fn of_alike(groups: &[GroupFit], alike: &[f64]) -> Option<Self> {
+    /// What a fit says of groups inside the maximum that are like random ones: those for which `alike` is 1. `kept`: it
+    /// leaves every group what it has.
+    pub(crate) fn of_alike(groups: &[GroupFit], alike: &[f64], kept: bool) -> Option<Self> {
         let inside = || groups.iter().zip(alike).filter(|(g, _)| !g.outside);
         let such = inside().filter(|(_, alike)| **alike >= 1.0);
         let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
         let all = such.len() == inside().count();
-        (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all })
+        (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all, kept })
     }
 
     /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: the
@@ -234,14 +238,26 @@ impl std::fmt::Display for Warning {
                 f,
                 "No group can be told from random groups of its size by what it pays under standard NMF, so this fit leaves standard NMF as it is"
             ),
-            Self::GroupsLikeChance { groups, all: false } => write!(
-                f,
-                "{} {} under standard NMF what chance can explain for {}: the fit does not set out to help {them}, nor asks {them} for more than the others gain",
-                listed(groups),
-                if groups.len() == 1 { "pays" } else { "pay" },
-                if groups.len() == 1 { "a group of that size" } else { "groups of that size" },
-                them = if groups.len() == 1 { "it" } else { "them" },
-            ),
+            Self::GroupsLikeChance { groups, all: false, kept } => {
+                let one = groups.len() == 1;
+                let (pay, size) = match one {
+                    true => ("pays", "a group of that size"),
+                    false => ("pay", "groups of that size"),
+                };
+                let (it, them) = if one { ("it", "it") } else { ("they", "them") };
+                let names = listed(groups);
+                write!(f, "{names} {pay} under standard NMF what chance can explain for {size}")?;
+                match kept {
+                    true => write!(
+                        f,
+                        ", and {it} would have to pay more than the others would gain, so this fit leaves standard NMF as it is; a higher rank may serve all"
+                    ),
+                    false => write!(
+                        f,
+                        ": the fit does not set out to help {them}, nor asks {them} for more than the others gain"
+                    ),
+                }
+            }
             Self::ManyOutside { share, largest } => write!(
                 f,
                 "the groups outside the maximum hold {:.0} % of the rows, and the fit minimises nothing for them: merge groups of fewer than {} rows, and together they count as one",
