@@ -6,12 +6,12 @@
 //! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
 //! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints
 //! the time of an iteration of the AM scheme (exact rows) over the rows, in memory and from the file with a
-//! third of its size as budget (the lowest of several, the sizes in turns), and the ratios of their times and of the processor's. The
+//! third of its size as budget (of every iteration the shortest of several fits, the sizes in turns), and their ratios. The
 //! file is written before, so that it is in the page cache where that is large enough. docs/scaling.md has what came out.
 
 use fairer_nmf::fit::fit_rows;
 use fairer_nmf::rows::FeatureScaling;
-use fairer_nmf::{Baseline, GroupedData, Init, Parameters, Stopping, fit, silent};
+use fairer_nmf::{Baseline, GroupedData, Init, Observer, Parameters, Progress, Stopping, fit};
 use fairer_nmf_bench::paper::Failure;
 use fairer_nmf_io::{
     DenseView, GroupsSource, InputLimit, Matrix, Precision, ReadOptions, open_shards, read,
@@ -19,11 +19,14 @@ use fairer_nmf_io::{
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 const FEW: usize = 5;
 const MANY: usize = 15;
-const REPEATS: usize = 3;
+const REPEATS: usize = 5;
 const TOPICS: usize = 8;
 const GROUPS: [&str; 4] = ["north", "east", "south", "west"];
 
@@ -88,40 +91,41 @@ fn make(path: &str, rows: usize, features: usize) -> Result<(), Failure> {
     Ok(labels.flush()?)
 }
 
-/// Processor time of all threads so far, the system's on our behalf included; NaN where it is not told.
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split(' ').collect();
-    let ticks = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<f64>().ok());
-    // utime and stime, in hundredths.
-    ticks(12).zip(ticks(13)).map_or(f64::NAN, |(user, system)| (user + system) / 100.0)
-}
-
-/// Seconds of fits of few and of many iterations, of the clock and of the processor, the lowest of the repeats.
-/// An iteration is the difference, so that reading, the start and the closing do not count; the lowest of
-/// differences would be that of the noise.
-#[derive(Clone, Copy)]
-struct Taken([(f64, f64); 2]);
+/// Seconds of every iteration after the first [`FEW`], the lowest of the repeats of each: iterations differ in what they
+/// have to do, and a machine is busy for some of them only.
+#[derive(Clone)]
+struct Taken(Vec<f64>);
 
 impl Taken {
-    const NONE: Self = Self([(f64::INFINITY, f64::INFINITY); 2]);
+    fn none() -> Self {
+        Self(vec![f64::INFINITY; MANY - FEW])
+    }
 
-    fn again(&mut self, mut run: impl FnMut(usize) -> Result<f64, Failure>) -> Result<(), Failure> {
-        for (kept, iterations) in self.0.iter_mut().zip([FEW, MANY]) {
-            let before = processor_seconds();
-            let seconds = run(iterations)?;
-            *kept = (kept.0.min(seconds), kept.1.min(processor_seconds() - before));
+    /// One fit more, which is given an observer to tell of its iterations.
+    fn again(
+        &mut self,
+        run: impl FnOnce(&Observer<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let ends = Mutex::new(vec![None; MANY + 1]);
+        run(&|progress: &Progress<'_>| {
+            if let Progress::Iteration { iteration, .. } = progress {
+                let mut ends = ends.lock().unwrap_or_else(PoisonError::into_inner);
+                ends[*iteration] = Some(Instant::now());
+            }
+            ControlFlow::Continue(())
+        })?;
+        let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (kept, two) in self.0.iter_mut().zip(ends[FEW..].windows(2)) {
+            if let [Some(begin), Some(end)] = two {
+                *kept = kept.min((*end - *begin).as_secs_f64());
+            }
         }
         Ok(())
     }
 
-    /// Nanoseconds of the clock, a row and iteration.
+    /// Nanoseconds a row and iteration.
     fn per_row(&self, rows: usize) -> f64 {
-        1e9 * (self.0[1].0 - self.0[0].0) / (rows * (MANY - FEW)) as f64
-    }
-
-    fn processor(&self) -> f64 {
-        self.0[1].1 - self.0[0].1
+        1e9 * self.0.iter().sum::<f64>() / (rows * self.0.len()) as f64
     }
 }
 
@@ -135,17 +139,16 @@ struct Cost {
 }
 
 fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<(), Failure> {
-    let parameters = |iterations| Parameters {
+    let parameters = Parameters {
         init: Init::Random,
         n_init: 1,
         baseline: Baseline::Zero,
         bound: false,
-        stopping: Stopping { tolerance: 0.0, max_iterations: iterations, ..Stopping::default() },
+        stopping: Stopping { tolerance: 0.0, max_iterations: MANY, ..Stopping::default() },
         ..Parameters::new(rank)
     };
-    let none = Taken::NONE;
     let mut costs: Vec<Cost> = [most / 100, most / 10, most]
-        .map(|rows| Cost { rows, memory: none, disk: none, reads: 0, apart: 0.0 })
+        .map(|rows| Cost { rows, memory: Taken::none(), disk: Taken::none(), reads: 0, apart: 0.0 })
         .into();
     for cost in &costs {
         make(&path(folder, cost.rows), cost.rows, features)?;
@@ -168,27 +171,26 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             let budget = (4 * cost.rows * features / 3).max(16 << 20);
             for _ in 0..(most / cost.rows).ilog10() + 1 {
                 let mut own = 0.0;
-                cost.memory.again(|iterations| {
-                    let found = fit(&data, &parameters(iterations), &silent)?;
-                    own = found.model.worst_loss();
-                    Ok(found.fit_time.as_secs_f64())
+                cost.memory.again(|observer| {
+                    own = fit(&data, &parameters, observer)?.model.worst_loss();
+                    Ok(())
                 })?;
-                cost.disk.again(|iterations| {
+                cost.disk.again(|observer| {
                     let limit = InputLimit::default();
                     let shards = open_shards(&path, budget, Precision::Stored, limit)?;
                     let held = shards.hold(groups()?, &FeatureScaling::Unit, budget)?;
-                    let found = fit_rows(&*held, &parameters(iterations), &silent)?;
+                    let found = fit_rows(&*held, &parameters, observer)?;
                     cost.reads = held.reads();
                     cost.apart = (own - found.model.worst_loss()).abs();
-                    Ok(found.fit_time.as_secs_f64())
+                    Ok(())
                 })?;
             }
         }
     }
     println!(
-        "| rows | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | of processor time | reads | worst loss differs by |"
+        "| rows | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | reads | worst loss differs by |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     let least = |of: fn(&Cost) -> &Taken| {
         costs.iter().map(|c| of(c).per_row(c.rows)).fold(f64::INFINITY, f64::min)
     };
@@ -196,12 +198,11 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
     for c in &costs {
         let (here, there) = (c.memory.per_row(c.rows), c.disk.per_row(c.rows));
         println!(
-            "| {} | {here:.0} | {:.2} | {there:.0} | {:.2} | {:.2} | {:.2} | {} | {:.1e} |",
+            "| {} | {here:.0} | {:.2} | {there:.0} | {:.2} | {:.2} | {} | {:.1e} |",
             c.rows,
             here / memory,
             there / disk,
             there / here,
-            c.disk.processor() / c.memory.processor(),
             c.reads,
             c.apart
         );

@@ -7,6 +7,9 @@ use crate::escape::isolate;
 use crate::numbers::Percent;
 use crate::svg::{Anchor, BAND, Paint, Stroke, Svg, TextStyle, wrapped};
 
+/// Radius of a mark.
+const RADIUS: f64 = 5.0;
+
 /// Values of several models for every group.
 #[derive(Debug, Clone)]
 pub struct Dumbbell {
@@ -112,13 +115,14 @@ impl Dumbbell {
             .filter_map(|(i, p)| p.filter(|p| p.value.is_finite()).map(|p| (i, p)))
             .collect();
         let whiskers = points.iter().any(|(_, p)| p.interval.is_some());
-        let xs = points.iter().map(|(_, p)| scale.at(p.value));
-        let (from, to) = xs.fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
-        if !whiskers && from < to {
-            svg.line((from, y), (to, y), Stroke::new(Paint::Muted, 2.5));
+        let mut xs: Vec<f64> = points.iter().map(|(_, p)| scale.at(p.value)).collect();
+        xs.sort_by(f64::total_cmp);
+        // With whiskers, or where one would hide another, the models stand one below the other.
+        let apart = whiskers || xs.windows(2).any(|two| two[1] - two[0] < RADIUS);
+        if let (false, [from, .., to]) = (apart, &xs[..]) {
+            svg.line((*from, y), (*to, y), Stroke::new(Paint::Muted, 2.5));
         }
-        // With whiskers, the models stand one below the other.
-        let step = if whiskers && points.len() > 1 { 7.0 } else { 0.0 };
+        let step = if apart && points.len() > 1 { 7.0 } else { 0.0 };
         let first = y - step * (points.len().saturating_sub(1)) as f64 / 2.0;
         for (k, (i, point)) in points.iter().enumerate() {
             let Some(series) = self.series.get(*i) else { continue };
@@ -132,7 +136,7 @@ impl Dumbbell {
                         svg.line((end, y - 3.0), (end, y + 3.0), Stroke::new(paint, 1.5));
                     }
                 }
-                svg.mark(series.colour, (scale.at(point.value), y), 5.0, paint);
+                svg.mark(series.colour, (scale.at(point.value), y), RADIUS, paint);
             });
         }
     }

@@ -20,6 +20,8 @@ pub fn body(report: &Report, percent: Percent) -> String {
         }
     }
     picture(&mut body, report, percent);
+    // On a wide screen what was found stands beside what to keep in mind.
+    body.push_str("<div class=\"beside\"><div>");
     if let Some(text) = cost::winners_and_losers(report, percent) {
         let _ = write!(body, "<h3>Who is better and who is worse off?</h3><p>{text}</p>");
     }
@@ -28,11 +30,11 @@ pub fn body(report: &Report, percent: Percent) -> String {
         let _ =
             write!(body, "<h3>What follows?</h3><p>{why}{}</p>", next(report, verdict, percent));
     }
-    body.push_str("<h3>Keep in mind</h3><ul class=\"caveats\">");
+    body.push_str("</div><div><h3>Keep in mind</h3><ul class=\"caveats\">");
     for caveat in caveats(report) {
         let _ = write!(body, "<li>{caveat}</li>");
     }
-    body.push_str("</ul>");
+    body.push_str("</ul></div></div>");
     body
 }
 
@@ -82,8 +84,7 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
     let mut caption = String::from("Further right is worse.");
     if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
         caption.push_str(
-            " The grey band is what a random group of the same size would show under the first model; \
-             the line in the band is their mean.",
+            " Grey: what random groups of the same size show under the first model, with their mean.",
         );
     }
     if left_out > 0 {
@@ -176,16 +177,16 @@ fn caveats(report: &Report) -> [String; 3] {
     let bands =
         if chance { " The grey bands show how much of that is to be expected." } else { "" };
     [
-        "<b>This is about description, not treatment.</b> It says how much of each group gets lost when all are \
-         summed up by the same few patterns, not how anyone is treated by what is decided with them."
+        "<b>This is about description, not treatment:</b> how much of each group gets lost when all are \
+         summed up by the same few patterns, not what is done to anyone."
             .into(),
         format!(
-            "<b>Small groups look worse off than they are.</b> A few people can be described almost perfectly by \
-             patterns made for them alone, so sharing always seems to cost them more.{bands}"
+            "<b>Small groups look worse off than they are:</b> patterns made for a few people alone describe them \
+             almost perfectly, so sharing always seems to cost them more.{bands}"
         ),
         format!(
-            "<b>The groups were {}.</b> Divide the same people in another way and others may come out worse off; and \
-             inside each group some fare worse than the rest.",
+            "<b>The groups were {}.</b> Divided in another way, others may come out worse off; and inside each group \
+             some fare worse than the rest.",
             if report.groups_were_found() { "found in these data" } else { "given" }
         ),
     ]
