@@ -32,11 +32,11 @@ def test_the_page_has_the_sections_of_the_program(data):
     page = result.report(draws=100, permutations=100).html()
     for title in ("Who pays?", "Is it real?", "What does fairness cost", "How good is this fit?"):
         assert title in page, title
-    for part in ("Standard NMF", "Your dictionary", "trade-off", "eld-out", "No model of rank 4"):
+    for part in ("Standard NMF", "Your topics", "trade-off", "eld-out", "No model of rank 4"):
         assert part in page, part
     # The dictionary comes first, and the cost is that of the way to Fairer-NMF.
-    assert "under <bdi>your dictionary</bdi>" in page.split('class="lead"')[1].split(". ")[0]
-    assert "Going from <bdi>your dictionary</bdi> to <bdi>Fairer-NMF (AM)</bdi> makes" in page
+    assert "under <bdi>your topics</bdi>" in page.split('class="lead"')[1].split(". ")[0]
+    assert "Going from <bdi>your topics</bdi> to <bdi>Fairer-NMF (AM)</bdi> makes" in page
     alone = result.report(draws=100, permutations=100, folds=0, compare=False).html()
     assert "Is it real?" in alone and "What are the topics?" in alone
     for part in ("Standard NMF", "Fairer-NMF (AM)", "What does fairness cost"):
@@ -63,7 +63,7 @@ def test_json_says_what_the_page_says(data):
     # It was computed once: even the times are the same.
     assert found == numbers_of(report.html()) == json.loads(report.json())
     assert [model["name"] for model in found["models"]] == [
-        "Your dictionary", "Standard NMF", "Fairer-NMF (AM)",
+        "Your topics", "Standard NMF", "Fairer-NMF (AM)",
     ]  # fmt: skip
     for group in found["who_pays"]["groups"]:
         row = result.by_group.loc[group["name"]]
@@ -210,7 +210,7 @@ def test_a_report_begins_with_its_verdict(data):
     assert page.index('class="verdict') < page.index('class="chart"')
     frame = report.to_frame()
     assert len(frame) == 9
-    row = frame.loc[(verdict["group"], "Your dictionary")]
+    row = frame.loc[(verdict["group"], "Your topics")]
     assert row["excess_loss"] == verdict["excess_loss"]
     assert row["difference"] == verdict["difference"] and row["chance_low"] < row["chance_high"]
     # A test that was not asked for is no verdict.

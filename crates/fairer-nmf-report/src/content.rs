@@ -145,7 +145,7 @@ impl Report {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSummary {
-    /// Display name: "Standard NMF", "Fairer-NMF (AM)", "Your dictionary".
+    /// Display name: "Standard NMF", "Fairer-NMF (AM)", "Your topics".
     pub name: String,
     /// `subject` for the dictionary that the report is about; `standard` and `fairer` for those
     /// beside it.

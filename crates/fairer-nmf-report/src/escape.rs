@@ -32,11 +32,11 @@ pub fn name(text: &str) -> String {
 /// The name of a model within a sentence. Names stand at the head of columns, so ours for a
 /// dictionary from elsewhere begins with a capital.
 pub fn in_sentence(model: &str) -> String {
-    name(if model == YOURS { "your dictionary" } else { model })
+    name(if model == YOURS { "your topics" } else { model })
 }
 
 /// The name that a page gives to a dictionary from elsewhere.
-pub const YOURS: &str = "Your dictionary";
+pub const YOURS: &str = "Your topics";
 
 /// The same in bold.
 pub fn strong(text: &str) -> String {

@@ -17,6 +17,9 @@ use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
 
+/// Words of the library's notes that tell totals over all groups.
+const TOTALS: [&str; 3] = ["of the data unexplained", "loses of all data", "points on average"];
+
 /// The groups that are not to be seen, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hidden(HashSet<String>);
@@ -52,6 +55,11 @@ impl Hidden {
         self.allows(&remark.sentence) && remark.code != "total-error-rose"
     }
 
+    /// Whether a note of a verdict may be shown: it names none of them, and has no totals.
+    fn allows_note(&self, note: &str) -> bool {
+        self.allows(note) && !TOTALS.iter().any(|words| note.contains(words))
+    }
+
     /// Takes away what adds up over groups.
     pub fn clear(&self, group: &mut Group) {
         (group.norm, group.baseline_error) = (None, None);
@@ -69,7 +77,13 @@ impl Hidden {
     pub fn verdict(&self, verdict: Verdict) -> Verdict {
         let named = verdict.group.as_deref().is_some_and(|name| !self.shows(name));
         match named || !self.allows(&verdict.sentence) {
-            false => Verdict { difference: None, adjusted_p: None, ..verdict },
+            false => Verdict {
+                sentence: without_numbers(&verdict),
+                notes: verdict.notes.into_iter().filter(|note| self.allows_note(note)).collect(),
+                difference: None,
+                adjusted_p: None,
+                ..verdict
+            },
             true if verdict.code == VerdictCode::NotTested => Verdict {
                 sentence: "Whether some group pays more than the others was not tested.".into(),
                 ..Verdict::default()
@@ -89,6 +103,29 @@ impl Hidden {
             *text = blank(text, name);
         }
     }
+}
+
+/// The sentence of a verdict on a group that is shown, where others are not: a difference from all others tells of those.
+fn without_numbers(verdict: &Verdict) -> String {
+    const UNDER: &str = "Under standard NMF: ";
+    let said = match (verdict.code, &verdict.group) {
+        (VerdictCode::Evidence, Some(group)) => format!(
+            "“{group}” pays more than the other groups for sharing one model, beyond what chance explains; by how much is left out, since some groups are not shown."
+        ),
+        (VerdictCode::NoEvidence, _) => {
+            "No group pays noticeably more than the others for sharing one model.".to_owned()
+        }
+        (VerdictCode::TooFewRows, _) => {
+            "There is no evidence that a group pays more than the others, but too few rows to rule it out.".to_owned()
+        }
+        _ => return verdict.sentence.clone(),
+    };
+    if !verdict.sentence.starts_with(UNDER) {
+        return said;
+    }
+    let mut letters = said.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
+    format!("{UNDER}{first}{}", letters.as_str())
 }
 
 impl Report {

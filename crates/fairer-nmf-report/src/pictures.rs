@@ -100,15 +100,18 @@ pub fn who_pays(report: &Report, percent: Percent, width: f64) -> Option<Dumbbel
 /// As many groups as a first screen and one sheet of paper hold.
 const MOST_AT_FIRST: usize = 8;
 
-/// The groups that stand out most under the first model: by their loss beyond chance where that
-/// is known; family by family where there are families.
+/// The groups that stand out most under the first model: that of the verdict, and others by their loss beyond chance where
+/// that is known; family by family where there are families.
 pub fn most_excess(report: &Report) -> Vec<&GroupOutcome> {
     let mut groups = by_loss(report);
     let key = |g: &GroupOutcome| {
         g.results.first().map_or(f64::NEG_INFINITY, |r| r.excess_loss.unwrap_or(r.loss))
     };
-    groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    let named = report.verdict.as_ref().and_then(|verdict| verdict.group.as_ref());
+    let told = |g: &GroupOutcome| named == Some(&g.name);
+    groups.sort_by(|a, b| told(b).cmp(&told(a)).then(key(b).total_cmp(&key(a))));
     groups.truncate(MOST_AT_FIRST);
+    groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
     groups.sort_by_key(|g| family(report, g));
     groups
 }

@@ -11,6 +11,9 @@ use serde::Serialize;
 use super::publish::json;
 use crate::screen::{PLAIN, STRONG, Table, styled};
 
+/// Methods are set beside each other, and a verdict is about one model.
+const NOT_TESTED: &str = "Whether some group pays more than the others was not tested: the methods are only set side by side. Fit or audit with the one that you choose, which tests it.";
+
 /// Every method with total error, worst loss and the losses of all groups.
 pub(crate) fn neighbour_table(found: &Compared) -> String {
     let mut header = vec!["method", "total error", "worst loss", "worst excess", "seconds"];
@@ -33,7 +36,7 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
         method.remark.as_ref().map(|remark| format!("{}: {remark}\n", method.title))
     });
     let bound = found.global_bound.map_or_else(String::new, |bound| {
-        format!("No model of this rank has a worst loss below {bound:.4}.\n")
+        format!("No shared model of this rank has a worst loss below {bound:.4}.\n")
     });
     format!("{heading}\n\n{}\n{bound}{}", table.render(), remarks.collect::<String>())
 }
@@ -54,6 +57,7 @@ pub(crate) fn of_neighbours<T: Element>(
         },
         results: (found.methods.iter())
             .map(|method| page::GroupResult {
+                chance_mean: Some(found.chance[l]),
                 relative_error: method.relative_errors[l],
                 loss: method.losses[l],
                 excess_loss: Some(method.excess_losses[l]),
@@ -72,7 +76,11 @@ pub(crate) fn of_neighbours<T: Element>(
         method.remark.as_ref().map(|remark| format!("{}: {remark}.", method.title))
     });
     page::Report {
-        subtitle: format!("{} methods at rank {}", found.methods.len(), found.rank),
+        verdict: Some(page::Verdict {
+            sentence: NOT_TESTED.to_owned(),
+            ..page::Verdict::default()
+        }),
+        subtitle: format!("{} methods, {} topics", found.methods.len(), found.rank),
         settings: vec![setting("rank", found.rank)],
         models: found.methods.iter().map(model).collect(),
         who_pays: page::WhoPays {

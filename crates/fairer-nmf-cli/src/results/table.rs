@@ -190,7 +190,7 @@ fn group_table(outcome: &Outcome) -> String {
         text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
     }
     if header.contains(&"allowed") {
-        text += "allowed: the loss that chance explains; less for a group that would pay more than the others gain, or more for those, which is the same; the fit makes the largest R-Loss less it small (adjusted loss).\n";
+        text += "allowed: what the fit takes off a loss before it makes the largest small (adjusted loss): what random groups pay, or what the group pays under standard NMF where it does not stand out; less for a group that would else pay more than the others gain, or more for those.\n";
     }
     if outcome.groups.iter().any(|g| g.own.cross_fitted_loss.is_some()) {
         text += "interval: of the loss in the population against the group's own best dictionary, by rows that the dictionaries have not seen; R-Loss is that of these rows against the baseline.\n";

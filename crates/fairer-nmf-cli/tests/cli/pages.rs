@@ -69,10 +69,10 @@ fn a_foreign_dictionary_comes_first_and_fairer_nmf_last() {
     let page = place.read("p.html");
     check_cost(&page);
     let data = data(&page);
-    assert_eq!(models(&data), ["Your dictionary", "Standard NMF", "Fairer-NMF (AM)"]);
+    assert_eq!(models(&data), ["Your topics", "Standard NMF", "Fairer-NMF (AM)"]);
     let lead = page.split_once("<p class=\"lead\">").unwrap().1.split_once("</p>").unwrap().0;
     let first = lead.split_once(". ").unwrap().0;
-    assert!(first.contains("under <bdi>your dictionary</bdi>: its error is"), "{lead}");
+    assert!(first.contains("under <bdi>your topics</bdi>: its error is"), "{lead}");
     assert!(lead.contains("Under <bdi>Fairer-NMF (AM)</bdi> the largest loss is"), "{lead}");
     // The test without --refit is one of errors, and the sentence says so.
     assert!(page.contains("an error as large") || page.contains("an error at least as large"));

@@ -21,9 +21,9 @@ fn by_sex() -> Vec<(String, usize, f64)> {
 /// A dictionary of many topics from elsewhere beside two models: the widest tables.
 pub fn three() -> Report {
     let mut report = build(&by_sex(), &features(), 20);
-    let yours = "Your dictionary";
+    let yours = "Your topics";
     report.title = "A dictionary from elsewhere".into();
-    report.subtitle = "Your dictionary of rank 20".into();
+    report.subtitle = "Your topics of rank 20".into();
     let model = ModelSummary {
         name: yours.into(),
         role: Role::Subject,

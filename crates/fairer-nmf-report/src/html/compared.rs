@@ -16,7 +16,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     );
     if let Some(bound) = compared.global_bound.filter(|b| b.is_finite()) {
         let bound = strong(&percent.show(bound));
-        let _ = write!(body, "<p>No model of this rank has a worst loss below {bound}.</p>");
+        let _ = write!(body, "<p>No shared model of this rank has a worst loss below {bound}.</p>");
     }
     body.push_str(&table(compared, percent).render());
     Some(Section { id: "compared", title: "The methods side by side", body })

@@ -116,7 +116,7 @@ fn unmoved(cost: &Cost, hidden: bool, from: &str, to: &str) -> String {
     let why = match cost.criterion {
         Criterion::Loss => "",
         Criterion::AdjustedLoss => {
-            " A fit does not ask some groups to pay for others who would gain less than that, nor for those who look like random groups."
+            " A fit helps only groups that stand out from every draw of random groups, and only where others need not pay more than they gain."
         }
     };
     format!(

@@ -104,12 +104,20 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
         VerdictCode::Evidence => {
             let others = format!("more topics, more weight for {group}, or a model of its own");
             let remedies = match fairer.map(|model| in_sentence(&model.name)) {
-                Some(model) if is_helped(report, verdict, percent) => {
-                    format!("{model} is one remedy, with the price named above; {others} are others.")
-                }
-                Some(model) => {
-                    format!("{model} is no remedy here: what is lost of {group} stays. Possible are {others}.")
-                }
+                Some(model) => match (gain(report, verdict, percent), dearest(report)) {
+                    (None, _) => format!(
+                        "{model} is no remedy here: what is lost of {group} stays. Possible are {others}."
+                    ),
+                    (Some(gain), Some(price)) if price.change > gain => format!(
+                        "{model} is hardly one: {group} gains {}, and {} pays {}. Possible are {others}.",
+                        percent.show(gain),
+                        strong(&price.group),
+                        percent.show(price.change)
+                    ),
+                    _ => format!(
+                        "{model} is one remedy, with the price named above; {others} are others."
+                    ),
+                },
                 None => format!("Possible are {others}."),
             };
             format!(
@@ -143,17 +151,26 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
     }
 }
 
-/// Whether less is lost of the group of the verdict under the last model.
-fn is_helped(report: &Report, verdict: &Verdict, percent: Percent) -> bool {
+/// How much less is lost of the group of the verdict under the last model.
+fn gain(report: &Report, verdict: &Verdict, percent: Percent) -> Option<f64> {
     let changes = report.cost.iter().flat_map(|cost| &cost.changes);
     let of_group = |change: &&Change| Some(&change.group) == verdict.group.as_ref();
-    changes.filter(of_group).any(|c| cost::moved(c, percent) && c.change < 0.0)
+    let mut found = changes.filter(of_group).filter(|c| cost::moved(c, percent));
+    found.next().map(|c| -c.change).filter(|gain| *gain > 0.0)
+}
+
+/// The group that pays most for the last model.
+fn dearest(report: &Report) -> Option<&Change> {
+    let changes = report.cost.iter().flat_map(|cost| &cost.changes);
+    changes.max_by(|a, b| a.change.total_cmp(&b.change))
 }
 
 /// That the fairer model moves groups all the same, where nothing was found that would ask for it.
 fn still(report: &Report) -> String {
     match report.models.last() {
-        Some(model) if report.models.len() > 1 => {
+        Some(model)
+            if report.models.len() > 1 && dearest(report).is_some_and(|c| c.change > 0.0) =>
+        {
             format!(
                 " That {} moves what groups lose all the same, as said above, is no sign that it is needed.",
                 in_sentence(&model.name)

@@ -134,15 +134,22 @@ fn payer(
 
 /// What a random group in its place would show.
 fn of_chance(group: &GroupOutcome, percent: Percent) -> String {
-    let chance = group.results.first().and_then(|result| result.chance());
+    let result = group.results.first();
+    let chance = result.and_then(|result| result.chance());
     let rows = count(group.rows);
-    match chance {
-        Some((low, high)) => format!(
+    let mean = result.and_then(|result| result.chance_mean);
+    match (chance, mean) {
+        (Some((low, high)), _) => format!(
             " A random group of {rows} rows would show {} to {}.",
             percent.show(low),
             percent.show(high)
         ),
-        None => format!(" What a random group of {rows} rows would show was not looked at."),
+        (None, Some(mean)) => {
+            format!(" A random group of {rows} rows would show {} on average.", percent.show(mean))
+        }
+        (None, None) => {
+            format!(" What a random group of {rows} rows would show was not looked at.")
+        }
     }
 }
 

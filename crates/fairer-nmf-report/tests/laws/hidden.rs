@@ -131,3 +131,28 @@ fn hidden_groups_take_the_comparisons_of_all_groups_along() {
     all.min_group_size = 0;
     assert!(!render_html(&all).contains("groups shown"));
 }
+
+/// A difference from all others tells of those that are not shown: no number of it is left, in words neither.
+#[test]
+fn a_verdict_beside_hidden_groups_has_no_numbers() {
+    let hidden = Hidden::of([("tiny", 3), ("men", 90)], 10).unwrap();
+    for code in [VerdictCode::Evidence, VerdictCode::NoEvidence, VerdictCode::TooFewRows] {
+        let said = hidden.verdict(Verdict {
+            code,
+            group: Some("men".into()),
+            difference: Some(0.123),
+            adjusted_p: Some(0.012),
+            sentence: "Under standard NMF: “men” pays 12.3 points more.".into(),
+            notes: vec![
+                "This model leaves 69 % of the data unexplained.".into(),
+                "“tiny” pays less.".into(),
+                "Fine.".into(),
+            ],
+            ..Verdict::default()
+        });
+        assert_eq!((said.code, said.difference, said.adjusted_p), (code, None, None));
+        assert!(said.sentence.starts_with("Under standard NMF: "), "{}", said.sentence);
+        assert!(!said.sentence.contains(|c: char| c.is_ascii_digit()), "{}", said.sentence);
+        assert_eq!(said.notes, ["Fine."]);
+    }
+}

@@ -156,7 +156,7 @@ fn one_model_is_enough() {
     let report = Report {
         title: "Audit".into(),
         models: vec![ModelSummary {
-            name: "Your dictionary".into(),
+            name: "Your topics".into(),
             rank: 4,
             ..ModelSummary::default()
         }],
@@ -167,7 +167,7 @@ fn one_model_is_enough() {
         ..Report::default()
     };
     let page = render_html(&report);
-    assert!(page.contains("pays most under <bdi>your dictionary</bdi>"));
+    assert!(page.contains("pays most under <bdi>your topics</bdi>"));
     assert_eq!(page.matches("<section ").count(), 3, "summary, who pays, limits");
     assert_eq!(charts(&report).len(), 1);
 }

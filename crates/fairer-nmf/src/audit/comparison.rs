@@ -194,11 +194,9 @@ pub fn compare<T: Element>(
     };
     let starts_from_standard = subject.is_fairer() && standard.is_some();
     let mut all = AuditOptions { trade_off: curve, ..options.clone() };
-    if starts_from_standard {
-        all = without_chance(all);
-    }
+    // Random groups that its dictionary was not fitted to would be worse off than the groups that it was.
     if subject.is_fairer() {
-        all = evened(all);
+        all = evened(without_chance(all));
     }
     let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
     if starts_from_standard {

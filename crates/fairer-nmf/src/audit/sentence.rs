@@ -18,7 +18,7 @@ pub(super) fn sentence(
 ) -> String {
     let (group, d) = (&found.groups[l], &differences.groups[l]);
     let (name, rows) = (format!("“{}”", group.name), rows(group));
-    let (low, high) = (points(d.difference.low), points(d.difference.high));
+    let low = points(d.difference.low);
     let sure = percent(differences.level);
     match code {
         VerdictCode::Evidence => {
@@ -28,42 +28,44 @@ pub(super) fn sentence(
                 .collect();
             let others = match others.as_slice() {
                 [] => String::new(),
-                [one] => format!(" {one} pays more, too."),
-                [most @ .., last] => format!(" {} and {last} pay more, too.", most.join(", ")),
+                [one] => format!("; {one} pays more, too"),
+                [most @ .., last] => format!("; {} and {last} pay more, too", most.join(", ")),
             };
             format!(
-                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}).{others}{}",
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}){others}.{}",
                 points(d.difference.estimate),
                 answers.len(),
                 p_value(found.adjusted_p(l, differences)),
-                chance(l, found),
+                beside(l, found, ""),
             )
         }
         VerdictCode::NoEvidence => format!(
             "No group pays noticeably more than the others for sharing one model: the largest difference is that of {name} ({rows}), {} points, and more than {} points is ruled out for every group with {sure} confidence.{}",
             points(d.difference.estimate),
             points(differences.matters),
-            chance(l, found) + small_excess(l, found) + &cost(found, differences),
+            beside(l, found, small_excess(l, found, differences)),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
             let needed = needed(l, found.groups, differences);
             let found_of_it = if d.difference.low > 0.0 {
                 format!(
-                    "{name} ({rows}) pays an estimated {} points more, but with labels drawn at random some group stands out as much in {} of draws.",
+                    "{name} ({rows}) pays an estimated {} points more on rows that the model has not seen, but its loss does not stand out: with labels drawn at random that of some group does as much in {} of draws.",
                     points(d.difference.estimate),
                     percent(found.adjusted_p(l, differences)),
                 )
             } else if d.difference.high - d.difference.low > NOTHING {
-                format!("those of {name} ({rows}) say next to nothing about a difference.{needed}")
+                format!("those of {name} ({rows}) say next to nothing about a difference{needed}.")
             } else {
                 format!(
-                    "{name} ({rows}) pays at least {low} and at most {high} points more{}, each with {sure} confidence.{needed}",
+                    "{name} ({rows}) pays between {} and {}{}, either limit with {sure} confidence{needed}.",
+                    more_or_less(d.difference.low, d.difference.high),
+                    more_or_less(d.difference.high, d.difference.low),
                     than(l, found.groups),
                 )
             };
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {found_of_it}{}",
-                chance(l, found) + &cost(found, differences),
+                beside(l, found, ""),
             )
         }
     }
@@ -102,32 +104,51 @@ fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String 
     };
     match differences.groups[scarce].rows_needed {
         Some(needed) if needed > groups[scarce].rows => {
-            format!(" About {needed} {whose} would be needed to tell {matters} points from none.")
+            format!("; about {needed} {whose} would be needed to tell {matters} points from none")
         }
         Some(_) => String::new(),
         None => format!(
-            " To tell {matters} points from none, more rows of the other groups would be needed, too."
+            "; to tell {matters} points from none, more rows of the other groups would be needed, too"
         ),
     }
 }
 
-/// What a random group of its size would show.
-fn chance(l: usize, found: &Findings<'_>) -> String {
+/// One end of an interval of a difference, beside the other end.
+fn more_or_less(end: f64, other: f64) -> String {
+    match (end < 0.0, other < 0.0) {
+        (true, _) => format!("{} points less", points(-end)),
+        (false, true) => format!("{} more", points(end)),
+        (false, false) => format!("{} points more", points(end)),
+    }
+}
+
+/// What a random group of its size would show, and what that comes to.
+fn beside(l: usize, found: &Findings<'_>, comes_to: &str) -> String {
     let Some(chance) = found.chance.map(|c| &c.groups[l]) else { return String::new() };
+    let [loss, low, high] = told_apart([chance.loss, chance.low, chance.high]);
     format!(
-        " The loss of “{}” is {}, where a random group of its size would show {} to {}.",
+        " The loss of “{}” is {loss}, where a random group of its size would show {low} to {high}{comes_to}.",
         found.groups[l].name,
-        percent(chance.loss),
-        percent(chance.low),
-        percent(chance.high)
     )
 }
 
-/// A loss beyond the band, where no difference matters.
-fn small_excess(l: usize, found: &Findings<'_>) -> &'static str {
+/// A loss and the ends of a band, with as many digits as it takes to see on which side of them it lies.
+fn told_apart(shares: [f64; 3]) -> [String; 3] {
+    let [loss, low, high] = shares.map(percent);
+    if (loss == high || loss == low) && shares[0] != shares[1] && shares[0] != shares[2] {
+        return shares.map(|share| with_minus(&format!("{:.2} %", 100.0 * share)));
+    }
+    [loss, low, high]
+}
+
+/// A loss beyond the band, where no difference to the others matters.
+fn small_excess(l: usize, found: &Findings<'_>, differences: &Differences) -> &'static str {
     match found.chance.map(|c| &c.groups[l]) {
-        Some(chance) if chance.loss > chance.high => {
-            " That is beyond most random groups, and by less than what would matter."
+        Some(c) if c.loss > c.high && c.excess_loss <= differences.matters => {
+            ": it is beyond most of them, by less than what would matter"
+        }
+        Some(c) if c.loss > c.high => {
+            ": sharing costs it more than that, and the others about as much"
         }
         _ => "",
     }
@@ -173,23 +194,27 @@ pub(super) fn coarse(
 
 /// The cost of sharing, where every group's loss is above zero and above that of random groups: of groups that mean
 /// nothing, too, some dictionary of their own would be better than the shared one.
-fn cost(found: &Findings<'_>, differences: &Differences) -> String {
-    let Some(chance) = found.chance else { return String::new() };
+pub(super) fn cost(
+    code: VerdictCode,
+    found: &Findings<'_>,
+    differences: &Differences,
+) -> Option<String> {
+    let chance = found.chance.filter(|_| code != VerdictCode::Evidence)?;
     let of_groups = || differences.groups.iter().zip(&chance.groups);
     if !of_groups().all(|(g, c)| g.loss.low > 0.0 && c.loss > c.high) {
-        return String::new();
+        return None;
     }
     let rows: f64 = found.groups.iter().map(|g| g.rows as f64).sum();
     let sum: f64 = (found.groups.iter().zip(&differences.groups))
         .map(|(g, d)| g.rows as f64 * d.loss.estimate)
         .sum();
-    format!(" Sharing costs every group something, {} points on average.", points(sum / rows))
+    Some(format!("Sharing costs every group something, {} points on average.", points(sum / rows)))
 }
 
 /// Where the baselines in use differ from those of the test by more than what is compared.
 pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> {
     if found.baseline == Some(&Baseline::Zero) {
-        let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond a dictionary of their own.";
+        let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond topics of their own.";
         return Some(sentence.to_owned());
     }
     let chance = found.chance?;
@@ -206,7 +231,7 @@ pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Opti
             "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
         ),
         false => format!(
-            "The baseline of “{name}” lies {off} points from the lowest error of a dictionary of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+            "The baseline of “{name}” lies {off} points from the lowest error of topics of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
         ),
     })
 }
@@ -290,5 +315,15 @@ mod tests {
         // Random groups show as little, or it is said who pays more.
         assert_eq!(said(-0.01, VerdictCode::TooFewRows), None);
         assert_eq!(said(0.02, VerdictCode::Evidence), None);
+    }
+
+    #[test]
+    fn numbers_that_are_compared_are_told_apart() {
+        let close = told_apart([0.003_14, 0.0001, 0.003_01]);
+        assert_eq!(close, ["0.31 %", "0.01 %", "0.30 %"]);
+        assert_eq!(told_apart([0.02, 0.003, 0.019]), ["2.0 %", "0.3 %", "1.9 %"]);
+        let between = |low: f64, high: f64| [more_or_less(low, high), more_or_less(high, low)];
+        assert_eq!(between(-0.09, 0.057), ["9.0 points less", "5.7 more"]);
+        assert_eq!(between(0.01, 0.057), ["1.0 points more", "5.7 points more"]);
     }
 }

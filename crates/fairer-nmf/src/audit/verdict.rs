@@ -10,7 +10,7 @@
 
 use super::difference::Differences;
 use super::findings::{Findings, VerdictCode, smaller_of_two};
-use super::sentence::{coarse, favoured, percent, sentence, unsettled};
+use super::sentence::{coarse, cost, favoured, percent, sentence, unsettled};
 use serde::{Deserialize, Serialize};
 
 /// What an audit says first.
@@ -103,6 +103,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         };
         let sentence =
             format!("Whether some group pays more than the others cannot be told: {why}.");
+        notes.retain(|note| note != CHANCE_SPENT);
         return Verdict { notes, groups: answers, ..Verdict::not_tested(sentence) };
     }
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]
@@ -133,6 +134,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     };
     notes.extend(favoured(code, found, differences));
     notes.extend(coarse(code, found, differences));
+    notes.extend(cost(code, found, differences));
     Verdict {
         code,
         group: Some(found.groups[l].name.clone()),

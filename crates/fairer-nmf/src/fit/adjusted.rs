@@ -74,13 +74,13 @@ pub(super) fn fit_allowed<T: Element>(
     // Positive: no group is all zero.
     let total = model.total_error() / data.squared_norm().sqrt();
     let share = |standard: &Model| standard.total_error() / data.squared_norm().sqrt();
+    let kept = allowed.keeps(model);
+    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike(), kept));
     let rose =
         standard.and_then(|beside| Warning::of_rise(model, total, (share(&beside), &beside)));
     if let Some(rose) = rose {
         model.warnings.insert(0, rose);
     }
-    let kept = allowed.keeps(model);
-    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike(), kept));
     Ok(found)
 }
 

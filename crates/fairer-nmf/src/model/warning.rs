@@ -169,15 +169,19 @@ impl Warning {
         (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all, kept })
     }
 
-    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: the
-    /// group inside the maximum whose error fell most.
+    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: of the
+    /// groups that the fit sets out to help the one whose error fell most.
     #[must_use]
     pub fn of_rise(model: &Model, found: f64, (standard, beside): (f64, &Model)) -> Option<Self> {
         // A fit that was cut short has an error of its own making.
         if matches!(model.status, Status::TimeLimit | Status::Stopped) {
             return None;
         }
-        let groups = model.groups.iter().zip(&beside.groups).filter(|(g, _)| !g.outside);
+        // A fit is not bent for a group that it did not set out to help.
+        let alone = |w: &Self, name: &String| matches!(w, Self::GroupsLikeChance { groups, .. } if groups.contains(name));
+        let left = |g: &GroupFit| model.warnings.iter().any(|w| alone(w, &g.name));
+        let groups = model.groups.iter().zip(&beside.groups);
+        let groups = groups.filter(|(g, _)| !g.outside && !left(g));
         let fall = |(g, s): &(&GroupFit, &GroupFit)| s.relative_error - g.relative_error;
         let (group, _) = groups.max_by(|a, b| fall(a).total_cmp(&fall(b)))?;
         (found > standard + RISE.min((RISE_SHARE * standard).max(RISE_LEAST))).then(|| {
@@ -234,19 +238,20 @@ impl std::fmt::Display for Warning {
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
             ),
-            Self::GroupsLikeChance { all: true, .. } => write!(
+            Self::GroupsLikeChance { all: true, kept, .. } => write!(
                 f,
-                "No group can be told from random groups of its size by what it pays under standard NMF, so this fit leaves standard NMF as it is"
+                "No group stands out clearly enough from random groups of its size for the fit to act{}",
+                if *kept { ", so this fit leaves standard NMF as it is" } else { "" }
             ),
             Self::GroupsLikeChance { groups, all: false, kept } => {
                 let one = groups.len() == 1;
-                let (pay, size) = match one {
-                    true => ("pays", "a group of that size"),
-                    false => ("pay", "groups of that size"),
-                };
+                let (does, its) = if one { ("does", "its") } else { ("do", "their") };
                 let (it, them) = if one { ("it", "it") } else { ("they", "them") };
                 let names = listed(groups);
-                write!(f, "{names} {pay} under standard NMF what chance can explain for {size}")?;
+                write!(
+                    f,
+                    "{names} {does} not stand out clearly enough from random groups of {its} size"
+                )?;
                 match kept {
                     true => write!(
                         f,
@@ -254,7 +259,7 @@ impl std::fmt::Display for Warning {
                     ),
                     false => write!(
                         f,
-                        ": the fit does not set out to help {them}, nor asks {them} for more than the others gain"
+                        ": the fit does not set out to help {them}, nor asks {them} for clearly more than the others gain"
                     ),
                 }
             }

@@ -328,6 +328,13 @@ fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
         panic!("a rise of three points");
     };
     assert_eq!(group, "group 0", "whose baseline is next to nothing");
+    let mut left_alone = bent.clone();
+    let (groups, all, kept) = (vec!["group 0".to_owned()], false, false);
+    left_alone.warnings.push(Warning::GroupsLikeChance { groups, all, kept });
+    let said = Warning::of_rise(&left_alone, 0.3, (0.27, &beside));
+    let helped =
+        |w: &Warning| matches!(w, Warning::TotalErrorRose { group, .. } if group != "group 0");
+    assert!(said.is_some_and(|w| helped(&w)), "nothing is bent for a group that is left alone");
     assert!(Warning::of_rise(&bent, 0.3, (0.29, &beside)).is_none());
     let careful = Parameters { n_init: 2, bound: false, ..Parameters::careful(5) };
     let model = fit(&data, &careful, &silent).unwrap().model;
