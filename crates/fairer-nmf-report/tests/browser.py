@@ -260,6 +260,9 @@ def test_the_first_screen_has_verdict_and_picture(browser, reports, size):
     assert heads == ["Who is better and who is worse off?", "What follows?", "Keep in mind"]
     caveats = [c.text.lower() for c in shown(browser, "#summary .caveats li")]
     assert len(caveats) == 3
+    words = shown(browser, "#summary")[0].text.lower()
+    for word in ("dictionar", "baseline", " rank", "norm"):
+        assert word not in words, f"{word}: plain words lead"
     last = shown(browser, "#summary .caveats li")[2].rect
     if size == DESKTOP:
         assert last["y"] + last["height"] <= size[1], "all that leads is on one screen"

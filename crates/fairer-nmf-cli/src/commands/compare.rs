@@ -134,7 +134,7 @@ fn measure<T: Element>(
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     let limit = meaning::input_limit(&args.data);
     let parameters = Parameters {
-        baseline: meaning::baseline(&args.baseline, &names, Baseline::paper(), limit)?,
+        baseline: meaning::baseline(&args.baseline, &names, Baseline::best(), limit)?,
         ..meaning::parameters(rank, Method::am(), &args.solver)
     };
     bar.stage("comparing");

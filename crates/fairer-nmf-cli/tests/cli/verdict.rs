@@ -129,3 +129,27 @@ fn options_of_an_audit_that_nothing_asks_for_are_refused() {
     let standard = &place.json("f.json")["groups"][0]["standard"];
     assert!(number(&standard["chance_low"]) <= number(&standard["chance_high"]), "{standard}");
 }
+
+#[test]
+fn a_comparison_says_that_nothing_was_tested_and_what_random_groups_show() {
+    let place = Place::new();
+    place.heart(
+        "compare",
+        &["--rank", "3", "--methods", "standard,am,separate", "--report", "c.html"],
+    );
+    let page = place.read("c.html");
+    assert!(page.contains("was not tested: the methods are only set side by side"));
+    assert!(page.contains(" rows would show ") && page.contains(" on average."));
+    assert!(page.contains("No shared model of this rank"), "separate models are below the bound");
+}
+
+/// Random groups under a dictionary that was fitted to the groups are worse off by construction.
+#[test]
+fn chance_is_not_shown_under_a_dictionary_that_evens_out() {
+    let place = Place::new();
+    place.heart("fit", &["--rank", "3", "--model", "m.safetensors", "--no-compare"]);
+    let audit = ["--model", "m.safetensors", "--no-compare", "--json", "a.json"];
+    let said = place.heart("audit", &audit).out;
+    assert!(!said.contains("random group:"), "{said}");
+    assert!(place.json("a.json")["groups"][0]["chance_mean"].is_null());
+}

@@ -24,7 +24,7 @@ def compare(
     *,
     sensitive_features: Any,
     methods: Sequence[str] = (),
-    baseline: Any = "paper",
+    baseline: Any = "best",
     random_state: Any = 0,
     verbose: int = 0,
     **parameters: Any,
@@ -43,7 +43,7 @@ def compare(
         Some of "standard", "am", "reweighted-rows", "reweighted-norms", "glrm-power",
         "glrm-exponential", "glrm-disparity", "robust", "fair-pca", "fair-pca-loss",
         "shared-budget" and "separate"; all where none are named.
-    baseline : {"paper", "best", "held-out", "zero"}, array-like or mapping, default="paper"
+    baseline : {"paper", "best", "held-out", "zero"}, array-like or mapping, default="best"
         The baselines that all are measured against, as for :class:`FairerNMF`; not "adjusted":
         the excess loss stands beside every loss.
     random_state : int, RandomState, Generator or None, default=0

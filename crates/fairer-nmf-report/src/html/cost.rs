@@ -116,7 +116,7 @@ fn unmoved(cost: &Cost, hidden: bool, from: &str, to: &str) -> String {
     let why = match cost.criterion {
         Criterion::Loss => "",
         Criterion::AdjustedLoss => {
-            " A fit helps only groups that stand out from every draw of random groups, and only where others need not pay more than they gain."
+            " A fit helps only groups that stand out from every draw of random groups, and asks no other group for more than they gain."
         }
     };
     format!(

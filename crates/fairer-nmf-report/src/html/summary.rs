@@ -84,7 +84,7 @@ fn picture(body: &mut String, report: &Report, percent: Percent) {
     let mut caption = String::from("Further right is worse.");
     if groups.iter().any(|g| g.results.first().is_some_and(|r| r.chance().is_some())) {
         caption.push_str(
-            " Grey: what random groups of the same size show under the first model, with their mean.",
+            " Grey: random groups of the same size under the first model, with their mean.",
         );
     }
     if left_out > 0 {
