@@ -125,8 +125,9 @@ def test_intersections(data):
     frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})
     table = audit(X, H=X[:4], sensitive_features=frame).to_frame()
     assert table["size"].tolist()[:2] == ["large", "large"] and table["site"].tolist()[:2] == [0, 1]
-    assert table.columns.tolist() == [
+    assert table.columns.tolist()[:11] == [
         "size", "site", "rows", "norm", "baseline_error", "relative_error", "loss",
+        "chance_mean", "chance_low", "chance_high", "excess_loss",
     ]  # fmt: skip
     assert table["rows"].sum() == len(X)
 
@@ -205,6 +206,9 @@ def test_chance_stands_beside_the_loss_whatever_the_baseline(data):
         excess = found.by_group["loss"] - chance["chance_mean"]
         assert np.allclose(excess, chance["excess_loss"], atol=5e-3 if baseline == "best" else 1e-9)
         assert "excess_loss" in found._repr_html_() and "chance_high" in found._repr_html_()
+        assert found.to_frame()["chance_mean"].tolist() == chance["chance_mean"].tolist()
+        bare = found.without_data()
+        assert bare._repr_html_() == found._repr_html_() and bare.to_frame().equals(found.to_frame())
         # What a reader has to know besides stands below the sentence.
         lines = repr(found).splitlines()
         assert lines[1 : 1 + len(found.verdict["notes"])] == found.verdict["notes"]

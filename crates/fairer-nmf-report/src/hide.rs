@@ -17,9 +17,6 @@ use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
 
-/// Words of the library's notes that tell totals over all groups.
-const TOTALS: [&str; 3] = ["of the data unexplained", "loses of all data", "points on average"];
-
 /// The groups that are not to be seen, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hidden(HashSet<String>);
@@ -55,9 +52,9 @@ impl Hidden {
         self.allows(&remark.sentence) && remark.code != "total-error-rose"
     }
 
-    /// Whether a note of a verdict may be shown: it names none of them, and has no totals.
+    /// Whether a note of a verdict may be shown: it names none of them, and has no number, which may be a total.
     fn allows_note(&self, note: &str) -> bool {
-        self.allows(note) && !TOTALS.iter().any(|words| note.contains(words))
+        self.allows(note) && !note.contains(|letter: char| letter.is_ascii_digit())
     }
 
     /// Takes away what adds up over groups.
@@ -84,10 +81,9 @@ impl Hidden {
                 adjusted_p: None,
                 ..verdict
             },
-            true if verdict.code == VerdictCode::NotTested => Verdict {
-                sentence: "Whether some group pays more than the others was not tested.".into(),
-                ..Verdict::default()
-            },
+            true if verdict.code == VerdictCode::NotTested => {
+                Verdict::not_tested("Whether some group pays more than the others was not tested.")
+            }
             true => Verdict {
                 code: VerdictCode::Withheld,
                 sentence:

@@ -95,7 +95,6 @@ fn make(path: &str, rows: usize, features: usize) -> Result<(), Failure> {
 
 /// Seconds of every iteration after the first [`FEW`], the lowest of the repeats of each: iterations differ in what they
 /// have to do, and a machine is busy for some of them only.
-#[derive(Clone)]
 struct Taken(Vec<f64>);
 
 impl Taken {

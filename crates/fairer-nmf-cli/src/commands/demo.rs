@@ -13,7 +13,7 @@ use fairer_nmf_io::{
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::files::{Asked, Files, end_if_stopped};
-use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table};
+use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table_after};
 use crate::screen::{Bar, Deadline, STRONG, print, show, styled};
 use crate::work::{Plan, fit_and_compare};
 
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     audit_fit(about, &data, compared, &mut outcome, &AuditArgs::default(), &bar)?;
     bar.finish();
     // After the audit: the verdict comes first.
-    let shown = (!quiet).then(|| introduction() + &table(&outcome));
+    let shown = (!quiet).then(|| table_after(&outcome, &introduction()));
     show(&bar, &[], shown, &outcome.warnings)?;
     let plan = Plan {
         ranks: (1..=8).collect(),

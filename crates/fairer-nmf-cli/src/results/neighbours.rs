@@ -76,10 +76,7 @@ pub(crate) fn of_neighbours<T: Element>(
         method.remark.as_ref().map(|remark| format!("{}: {remark}.", method.title))
     });
     page::Report {
-        verdict: Some(page::Verdict {
-            sentence: NOT_TESTED.to_owned(),
-            ..page::Verdict::default()
-        }),
+        verdict: Some(page::Verdict::not_tested(NOT_TESTED)),
         subtitle: format!("{} methods, {} topics", found.methods.len(), found.rank),
         settings: vec![setting("rank", found.rank)],
         models: found.methods.iter().map(model).collect(),

@@ -93,10 +93,7 @@ pub(crate) fn of_sweep<T: Element>(
     let names: Vec<&str> = sweep.methods.iter().map(|method| method.name()).collect();
     let groups = data.groups().iter().map(|g| g.name.as_str());
     page::Report {
-        verdict: Some(page::Verdict {
-            sentence: NOT_TESTED.to_owned(),
-            ..page::Verdict::default()
-        }),
+        verdict: Some(page::Verdict::not_tested(NOT_TESTED)),
         subtitle: format!(
             "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),

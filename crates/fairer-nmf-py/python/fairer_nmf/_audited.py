@@ -75,6 +75,8 @@ class Audit(GroupTable, Pages):
         self._subject = subject
         self._verdict: dict[str, Any] | None = None
         self._chance: pd.DataFrame | None = None
+        #: Whether verdict and chance are about standard NMF fitted beside.
+        self._beside = False
         self._allow_small_groups = False
 
     @property
@@ -107,11 +109,12 @@ class Audit(GroupTable, Pages):
         if self._verdict is None:
             settings = self._subject.settings
             # Of a model that evens the groups out it is about standard NMF, which is fitted beside it.
+            self._beside = settings["method"] != ""
             bare = self.report(
                 draws=0,
                 permutations=0,
                 folds=0,
-                compare=settings["method"] != "",
+                compare=self._beside,
                 level=settings["level"],
                 matters=settings["matters"],
             )
@@ -156,12 +159,19 @@ class Audit(GroupTable, Pages):
         return bare
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table with the groups as its first column.
+        """Give `by_group` with `chance` beside it, and the groups as the first column.
 
-        What random groups of the same sizes lose, to be read beside the losses, takes fits of its
-        own: `chance` has it.
+        What random groups of the same sizes lose takes fits of its own: they are made when it is first asked for. Of a
+        model that evens the groups out it is about standard NMF, and the columns say so (`standard_chance_mean`).
         """
-        return self.by_group.reset_index()
+        return self._beside_chance("standard_", _CHANCE).reset_index()
+
+    def _beside_chance(self, about: str, columns: list[str]) -> pd.DataFrame:
+        """Give `by_group` with columns of `chance`, under names that say of what they are."""
+        chance = self.chance
+        if chance is None:
+            return self.by_group
+        return self.by_group.join(chance[columns].add_prefix(about if self._beside else ""))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every group's own baseline and its loss on top, as horizontal bars.
@@ -205,13 +215,9 @@ class Audit(GroupTable, Pages):
 
     def _repr_html_(self) -> str:
         said, worst = _page.first(self._said), html.escape(str(self.worst_group))
-        chance = self.chance
         columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
-        groups = self.by_group
-        if chance is not None:
-            # Of a model that evens the groups out, chance is about standard NMF beside it.
-            about = "standard NMF: " if self._subject and self._subject.settings["method"] else ""
-            groups = groups.join(chance[columns].add_prefix(about))
+        # Of a model that evens the groups out, chance is about standard NMF beside it.
+        groups = self._beside_chance("standard NMF: ", columns)
         table: str = groups.to_html(float_format=shown, na_rep="–")
         return (
             f"{said}<p>Worst loss {shown(self.worst)} ({worst}), "

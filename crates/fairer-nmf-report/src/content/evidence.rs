@@ -23,6 +23,14 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
+impl Verdict {
+    /// That there is none, and why.
+    #[must_use]
+    pub fn not_tested(sentence: &str) -> Self {
+        Self { sentence: sentence.to_owned(), ..Self::default() }
+    }
+}
+
 /// The answers that a verdict can give.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

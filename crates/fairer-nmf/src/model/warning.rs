@@ -76,7 +76,7 @@ pub enum Warning {
         /// Whether these are all groups, so that the fit is standard NMF.
         #[serde(default)]
         all: bool,
-        /// Whether the fit is standard NMF since they would have to pay more than the others would gain.
+        /// Whether the fit leaves every group what it has under standard NMF.
         #[serde(default)]
         kept: bool,
     },
