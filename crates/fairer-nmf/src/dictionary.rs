@@ -33,7 +33,7 @@ impl Dictionary {
     pub(crate) fn in_range(mut self) -> (Self, f64) {
         let largest = self.values.iter().copied().fold(0.0, f64::max);
         let size = if largest > 0.0 { power_of_two(1.0 / largest) } else { 1.0 };
-        self.values.iter_mut().for_each(|v| *v *= size);
+        self *= size;
         (self, size)
     }
 
@@ -51,6 +51,12 @@ impl Dictionary {
         let mut gram = vec![0.0; r * r];
         unpad_rows(&padded_gram, r, &mut gram);
         gram
+    }
+}
+
+impl std::ops::MulAssign<f64> for Dictionary {
+    fn mul_assign(&mut self, size: f64) {
+        self.values.iter_mut().for_each(|v| *v *= size);
     }
 }
 

@@ -13,6 +13,8 @@ mod nndsvd;
 mod run;
 mod scheme;
 pub(crate) mod start;
+#[cfg(test)]
+mod tests;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::Keeper;

@@ -12,7 +12,7 @@ use crate::bound::{BoundReport, bound_of_rows};
 use crate::criterion::Allowance;
 use crate::data::GroupedData;
 use crate::iteration::{
-    Checkpoint, Context, Keeper, Part, Start, Task, criteria, iterate, measure, start,
+    Checkpoint, Context, Keeper, Start, Task, criteria, iterate, measure, start,
 };
 use crate::limit::Limit;
 use crate::model::{Model, Warning};
@@ -211,17 +211,9 @@ pub(crate) fn run<'r>(
     }
     let criteria = criteria(rows, &errors);
     let task = Task {
-        scheme,
         closing: if parameters.polish || costs.is_some() { Update::Nnls } else { scheme.rows },
-        criteria: &criteria,
         start_weights: start_weights.as_deref(),
-        stopping: &parameters.stopping,
-        least_fall: None,
-        finishing: false,
-        context,
-        restart: 0,
-        restarts: 1,
-        part: Part::Restart,
+        ..Task::alone(scheme, &criteria, &parameters.stopping, context)
     };
     let (mut best, split) = match own {
         Some((start, split)) => {

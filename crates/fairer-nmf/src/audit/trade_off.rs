@@ -21,13 +21,12 @@ use super::AuditPart;
 use crate::criterion::{Allowance, Criterion};
 use crate::dictionary::Dictionary;
 use crate::evaluate::{check_baselines, check_components};
-use crate::iteration::{Begin, Context, First, Part, Scheme, Task, criteria, iterate, measure};
+use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
 use crate::once::once;
 use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::steps::Steps;
 use crate::stopping::{Measured, Stopping};
-use crate::update::Update;
 use crate::{Element, Error, GroupedData, Progress, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -237,18 +236,11 @@ impl Path<'_> {
         let stopping =
             Stopping { max_iterations: self.options.max_iterations, ..Stopping::default() };
         let observer = |_: &Progress<'_>| self.steps.tell();
+        let scheme = Scheme::mixture(alpha, squared_norm(self.rows));
+        let context = Context::without_limit(&observer);
         let task = Task {
-            scheme: Scheme::mixture(alpha, squared_norm(self.rows)),
-            closing: Update::Nnls,
-            criteria: self.criteria,
-            start_weights: None,
-            stopping: &stopping,
             least_fall: Some(self.options.tolerance),
-            finishing: false,
-            context: Context::without_limit(&observer),
-            restart: 0,
-            restarts: 1,
-            part: Part::Restart,
+            ..Task::alone(scheme, self.criteria, &stopping, context)
         };
         self.steps.go_on()?;
         let first = First::Known(begin.statistics, begin.measured);

@@ -130,7 +130,12 @@ pub(crate) fn iterate<'r>(
         if let Some(fall) = fall {
             dictionary.note_improvement(fall);
         }
-        let last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
+        let mut last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
+        // Exact rows follow H wherever it goes.
+        if let Some(size) = Momentum::way_back(&h).filter(|_| scheme.rows == Update::Nnls) {
+            let accepted = accepted.as_mut().map(|(h, _)| h);
+            [Some(&mut h), last.as_mut(), accepted].into_iter().flatten().for_each(|h| *h *= size);
+        }
         if scheme.looks_ahead {
             statistics = if journal.iterations() <= soft {
                 rows.pass(&h, SOFT)?

@@ -76,7 +76,29 @@ pub(crate) struct Task<'a> {
     pub part: Part,
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    /// A run by itself, until its errors stand still, with exact rows at the end.
+    pub fn alone(
+        scheme: Scheme,
+        criteria: &'a [Criterion],
+        stopping: &'a Stopping,
+        context: Context<'a>,
+    ) -> Self {
+        Self {
+            scheme,
+            closing: Update::Nnls,
+            criteria,
+            start_weights: None,
+            stopping,
+            least_fall: None,
+            finishing: false,
+            context,
+            restart: 0,
+            restarts: 1,
+            part: Part::Restart,
+        }
+    }
+
     /// What the checkpoint of the run is called.
     pub fn name(&self) -> String {
         self.part.name(self.restart)

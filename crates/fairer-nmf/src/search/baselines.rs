@@ -116,18 +116,11 @@ fn one_run(
     let unit = alone.unit() / rows.unit();
     let criteria = [Criterion { offset: 0.0, scale: alone.groups()[0].norm() }];
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
+    let scheme = Scheme::weighted(estimate.update, WeightRule::Uniform);
     let task = Task {
-        scheme: Scheme::weighted(estimate.update, WeightRule::Uniform),
         closing: estimate.update,
-        criteria: &criteria,
-        start_weights: None,
-        stopping: &estimate.stopping,
-        least_fall: None,
-        finishing: false,
-        context,
-        restart: 0,
-        restarts: 1,
         part: Part::Baseline { group, run },
+        ..Task::alone(scheme, &criteria, &estimate.stopping, context)
     };
     // No more than its norm is lost of a group: what is cut short at the start may say more.
     let most = if context.limit.is_some() { criteria[0].scale } else { f64::INFINITY };

@@ -140,10 +140,9 @@ fn with_total(measured: &Measured, criteria: &[Criterion], rows: &dyn Rows) -> V
 mod tests {
     use super::*;
     use crate::init::Init;
-    use crate::iteration::{Context, Part, Scheme, criteria, run_once};
+    use crate::iteration::{Context, Scheme, criteria, run_once};
     use crate::rows::{Element, Units};
     use crate::stopping::Stopping;
-    use crate::update::Update;
     use crate::{GroupedData, silent, synthetic};
 
     /// The last level from a run that is not done, so that there is room: the total error falls, though it lies above what groups
@@ -159,19 +158,8 @@ mod tests {
             let whole = Criterion { offset: 0.0, scale: squared_norm(&*rows).sqrt() };
             let of: Vec<Criterion> = own.iter().copied().chain([whole]).collect();
             let stopping = Stopping { max_iterations: 20, ..Stopping::default() };
-            let task = Task {
-                scheme: Scheme::min_max(1e-6),
-                closing: Update::Nnls,
-                criteria: &own,
-                start_weights: None,
-                stopping: &stopping,
-                least_fall: None,
-                finishing: false,
-                context: Context::without_limit(&silent),
-                restart: 0,
-                restarts: 1,
-                part: Part::Restart,
-            };
+            let context = Context::without_limit(&silent);
+            let task = Task::alone(Scheme::min_max(1e-6), &own, &stopping, context);
             let mut run = run_once(rows.apart(), 3, &Init::Random, seed, &task).unwrap();
             run.status = Status::Converged;
             let before = with_total(&run.measured, &of, &*run.rows);

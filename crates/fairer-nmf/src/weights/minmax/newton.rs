@@ -75,7 +75,7 @@ impl Model {
 }
 
 /// M (L×L), summed over the columns of H; none once the time is up.
-fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
+pub(super) fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
     let groups = at.weights.len();
     let r = at.h.rank;
     let squared: Vec<f64> = problem.criteria.iter().map(|c| c.scale * c.scale).collect();
@@ -83,9 +83,12 @@ fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
     for ((s, w), n) in problem.statistics.iter().zip(&at.weights).zip(&squared) {
         a.iter_mut().zip(&s.gram).for_each(|(a, g)| *a += w / n * g);
     }
+    let by_columns: Vec<Vec<f64>> =
+        problem.statistics.iter().map(|s| transposed(&s.gram, r)).collect();
     let mut m = vec![0.0; groups * groups];
     let mut passive = Vec::with_capacity(r);
     let mut factor = vec![0.0; r * r];
+    let (mut product, mut known) = (vec![0.0; r], vec![0.0; r]);
     let mut b = vec![0.0; groups * r];
     for (j, column) in at.h.values.chunks_exact(r).enumerate() {
         passive.clear();
@@ -99,13 +102,16 @@ fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
         }
         cholesky(&a, r, &passive, &mut factor);
         for (l, s) in problem.statistics.iter().enumerate() {
-            let cross = &s.cross[j * r..(j + 1) * r];
-            for (i, &k) in passive.iter().enumerate() {
-                let gram = &s.gram[k * r..(k + 1) * r];
-                let product: f64 = passive.iter().map(|&q| gram[q] * column[q]).sum();
-                b[l * p + i] = (product - cross[k]) / squared[l];
+            product.fill(0.0);
+            for &q in &passive {
+                add(&mut product, column[q], &by_columns[l][q * r..(q + 1) * r]);
             }
-            forward(&factor, p, &mut b[l * p..(l + 1) * p]);
+            let cross = &s.cross[j * r..(j + 1) * r];
+            let b = &mut b[l * p..(l + 1) * p];
+            for (b, &k) in b.iter_mut().zip(&passive) {
+                *b = (product[k] - cross[k]) / squared[l];
+            }
+            forward(&factor, &mut known, b);
         }
         for l in 0..groups {
             for k in 0..=l {
@@ -126,33 +132,46 @@ fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
     Some(m)
 }
 
-/// Lower Cholesky factor of A on the passive set (p×p, in the front of `factor`). A direction
-/// that is dependent to rounding is shut off by an infinite pivot.
+/// sum ← sum + times·values.
+#[inline]
+fn add(sum: &mut [f64], times: f64, values: &[f64]) {
+    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
+}
+
+fn transposed(square: &[f64], r: usize) -> Vec<f64> {
+    (0..r * r).map(|at| square[at % r * r + at / r]).collect()
+}
+
+/// Cholesky factor of A on the passive set, column by column (p×p, in the front of `factor`; above the diagonal is nothing). A
+/// direction that is dependent to rounding is shut off by an infinite pivot.
 fn cholesky(a: &[f64], r: usize, passive: &[usize], factor: &mut [f64]) {
     let p = passive.len();
-    for i in 0..p {
-        for j in 0..=i {
-            let mut sum = a[passive[i] * r + passive[j]];
-            for k in 0..j {
-                sum -= factor[i * p + k] * factor[j * p + k];
-            }
-            factor[i * p + j] = if i != j {
-                sum / factor[j * p + j]
-            } else if sum > 1e-13 * a[passive[i] * r + passive[i]] {
-                sum.sqrt()
-            } else {
-                f64::INFINITY
-            };
+    for (j, &column) in passive.iter().enumerate() {
+        for i in j..p {
+            factor[j * p + i] = a[passive[i] * r + column];
+        }
+    }
+    for k in 0..p {
+        let (done, later) = factor[..p * p].split_at_mut((k + 1) * p);
+        let column = &mut done[k * p + k..];
+        let is_new = column[0] > 1e-13 * a[passive[k] * r + passive[k]];
+        let pivot = if is_new { column[0].sqrt() } else { f64::INFINITY };
+        column[0] = pivot;
+        column[1..].iter_mut().for_each(|v| *v /= pivot);
+        for (i, later) in later.chunks_exact_mut(p).enumerate() {
+            add(&mut later[k + 1 + i..], -column[1 + i], &column[1 + i..]);
         }
     }
 }
 
-/// Solves Ly = b in place.
-fn forward(factor: &[f64], p: usize, b: &mut [f64]) {
-    for i in 0..p {
-        let row = &factor[i * p..i * p + i];
-        let known: f64 = row.iter().zip(b.iter()).map(|(l, y)| l * y).sum();
-        b[i] = (b[i] - known) / factor[i * p + i];
+/// Solves Ly = b in place. `known`: room for as many.
+fn forward(factor: &[f64], known: &mut [f64], b: &mut [f64]) {
+    let p = b.len();
+    known.fill(0.0);
+    for k in 0..p {
+        let column = &factor[k * p + k..(k + 1) * p];
+        b[k] = (b[k] - known[k]) / column[0];
+        add(&mut known[k + 1..p], b[k], &column[1..]);
     }
 }
 

@@ -164,3 +164,43 @@ fn a_step_whose_time_is_up_claims_nothing_that_is_not_so() {
         assert!(cut.lower <= full.upper + 1e-9, "instance {number}: {} {}", cut.lower, full.upper);
     }
 }
+
+/// The model is that of H(w) itself: its slopes are those of the errors of dictionaries for weights a little off.
+#[test]
+fn the_curvature_is_how_errors_follow_the_weights() {
+    let mut compared = 0;
+    for number in (0..70).filter(|number| number % 5 != 1) {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let mut solver = Solver::new(&problem, &instance.start);
+        let at = solver.first_point(&instance.start, &instance.even());
+        let m = newton::curvature(&problem, &at).expect("no limit");
+        let groups = at.weights.len();
+        for k in 0..groups {
+            let by = 1e-5 * at.weights[k];
+            let mut off = |by: f64| {
+                let mut weights = at.weights.clone();
+                weights[k] += by;
+                solver.point(weights, &at.h)
+            };
+            let (low, high) = (off(-by), off(by));
+            // Where a topic of a feature comes or goes there is a kink.
+            let positive = |point: &Point| point.h.values.iter().map(|v| *v > 0.0).collect();
+            let supports: [Vec<bool>; 2] = [positive(&low), positive(&high)];
+            if supports[0] != supports[1] {
+                continue;
+            }
+            for l in (0..groups).filter(|&l| at.errors[l] > 1e-3) {
+                let slope = (high.errors[l] - low.errors[l]) / (2.0 * by);
+                let expected = -m[l * groups + k] / at.errors[l];
+                let off = (slope - expected).abs();
+                assert!(
+                    off <= 1e-4 * (slope.abs() + expected.abs()) + 1e-6,
+                    "{number}: {slope} {expected}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "{compared} slopes only");
+}
