@@ -28,8 +28,8 @@ pub(crate) fn fused<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
     a.times_plus::<FMA>(b, c)
 }
 
-/// One vector.
-#[derive(Clone, Copy)]
+/// One vector. LLVM makes one instruction of a loop over the lanes where vectors are taken and given by value.
+#[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Pack(pub [f64; LANES]);
 
@@ -47,14 +47,50 @@ impl Pack {
         packs
     }
 
-    /// self + a·b.
+    /// The same number in every lane.
     #[inline(always)]
-    pub fn add_product<const FMA: bool>(self, a: f64, b: Self) -> Self {
+    pub fn all(value: f64) -> Self {
+        Self([value; LANES])
+    }
+
+    /// What `op` makes of two vectors, lane by lane.
+    #[inline(always)]
+    pub fn zip(self, other: Self, op: impl Fn(f64, f64) -> f64) -> Self {
         let mut out = self;
         for l in 0..LANES {
-            out.0[l] = fused::<FMA>(a, b.0[l], self.0[l]);
+            out.0[l] = op(self.0[l], other.0[l]);
         }
         out
+    }
+
+    /// self + a·b.
+    #[inline(always)]
+    pub fn add_product<const FMA: bool>(self, a: Self, b: Self) -> Self {
+        let mut out = self;
+        for l in 0..LANES {
+            out.0[l] = fused::<FMA>(a.0[l], b.0[l], self.0[l]);
+        }
+        out
+    }
+
+    /// self − a·b.
+    #[inline(always)]
+    pub fn sub_product<const FMA: bool>(self, a: Self, b: Self) -> Self {
+        let mut out = self;
+        for l in 0..LANES {
+            out.0[l] = fused::<FMA>(-a.0[l], b.0[l], self.0[l]);
+        }
+        out
+    }
+
+    #[inline(always)]
+    pub fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    pub fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
     }
 }
 

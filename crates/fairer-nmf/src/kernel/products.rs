@@ -79,7 +79,7 @@ fn times_rows<T: Number, const V: usize, const R: usize, const FMA: bool>(
         for i in 0..R {
             let x = rows[i][j].to_f64();
             for v in 0..V {
-                sum[i][v] = sum[i][v].add_product::<FMA>(x, b[v]);
+                sum[i][v] = sum[i][v].add_product::<FMA>(Pack::all(x), b[v]);
             }
         }
     }
@@ -160,7 +160,7 @@ fn add_columns<T: Number, const V: usize, const C: usize, const FMA: bool>(
         for c in 0..C {
             let x = a[c].to_f64();
             for v in 0..V {
-                sum[c][v] = sum[c][v].add_product::<FMA>(x, b[v]);
+                sum[c][v] = sum[c][v].add_product::<FMA>(Pack::all(x), b[v]);
             }
         }
     }

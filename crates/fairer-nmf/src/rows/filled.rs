@@ -81,7 +81,7 @@ impl<'a, T: Number> Filled<'a, T> {
         let shape = (self.origin.len(), h.features);
         let matrix = ArrayView2::from_shape(shape, &self.matrix).expect("made in this shape");
         let filled = self.rows.of_matrix(matrix, &norms);
-        pass::run(&filled, h, RowStep::Keep, w)
+        pass::run(&filled, h, RowStep::Keep, w, &mut pass::Workers::default())
     }
 }
 

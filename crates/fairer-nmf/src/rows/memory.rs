@@ -107,6 +107,7 @@ pub struct Memory<'a, T> {
     /// X with the unobserved cells filled, where there are any.
     filled: Option<Filled<'a, T>>,
     trace: Trace,
+    workers: pass::Workers<T>,
 }
 
 impl<'a, T: Number> Memory<'a, T> {
@@ -127,7 +128,16 @@ impl<'a, T: Number> Memory<'a, T> {
         };
         let groups = data.groups().iter().map(of_group).collect();
         let filled = data.has_gaps().then(|| Filled::new(&data));
-        Self { data, unit, groups, rank: 0, w: Vec::new(), filled, trace: Trace::default() }
+        Self {
+            data,
+            unit,
+            groups,
+            rank: 0,
+            w: Vec::new(),
+            filled,
+            trace: Trace::default(),
+            workers: pass::Workers::default(),
+        }
     }
 
     /// ‖x_i − w_iH‖² of the rows of a part.
@@ -184,7 +194,7 @@ where
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
         self.trace.note(h, step);
         Ok(match &mut self.filled {
-            None => pass::run(&self.data, h, step, &mut self.w),
+            None => pass::run(&self.data, h, step, &mut self.w, &mut self.workers),
             Some(filled) => filled.pass(&self.data, h, step, &mut self.w),
         })
     }

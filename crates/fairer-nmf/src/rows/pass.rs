@@ -260,32 +260,39 @@ pub(crate) fn run<T: Number>(
     h: &Dictionary,
     step: RowStep,
     w: &mut [T],
+    workers: &mut Workers<T>,
 ) -> Vec<Statistics> {
     let sparse = matches!(data.matrix, Matrix::Sparse(_));
     let prepared = Prepared::new(h, data.scale(), sparse);
     let whole = data.overlaps().then(|| data.squared_norm());
     let sums = data.groups.len() + usize::from(whole.is_some());
     let mut total = vec![Statistics::zero(h.rank, h.features); sums];
-    add(data, &prepared, step, w, &mut total, &mut Workers::default());
+    add(data, &prepared, step, w, &mut total, workers);
     finish(data.scale(), data.groups.iter().map(|g| g.squared_norm).chain(whole), &mut total);
     total
 }
 
-/// Buffers that serve one block after the other.
+/// Buffers that serve one pass or block after the other.
 #[derive(Default)]
-pub(super) struct Workers<T>(Vec<Worker<T>>);
+pub(crate) struct Workers<T> {
+    rank: usize,
+    all: Vec<Worker<T>>,
+}
 
-/// Updates W and adds to every group's sums, which [`finish`] makes into statistics. The workers are
-/// those of one rank.
+/// Updates W and adds to every group's sums, which [`finish`] makes into statistics.
 pub(super) fn add<T: Number>(
     data: &GroupedData<'_, T>,
     h: &Prepared<T>,
     step: RowStep,
     w: &mut [T],
     total: &mut [Statistics],
-    Workers(workers): &mut Workers<T>,
+    workers: &mut Workers<T>,
 ) {
     let r = h.rank;
+    if workers.rank != r {
+        *workers = Workers { rank: r, all: Vec::new() };
+    }
+    let workers = &mut workers.all;
     let whole = data.overlaps().then_some(data.groups.len());
     let chunks = chunks(data, r);
     let mut pieces = Vec::with_capacity(chunks.len());

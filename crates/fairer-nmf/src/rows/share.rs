@@ -181,7 +181,7 @@ impl<T: Number> Share<T> {
     ) -> Vec<f64> {
         let Kept { w, scale, only, .. } = kept;
         self.with_data(matrix, scale, *only, |data| {
-            let found = pass::run(data, h, step, w);
+            let found = pass::run(data, h, step, w, &mut pass::Workers::default());
             found.into_iter().flat_map(|s| s.gram.into_iter().chain(s.cross)).collect()
         })
     }

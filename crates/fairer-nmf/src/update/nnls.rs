@@ -26,8 +26,9 @@ mod lanes;
 #[cfg(test)]
 mod tests;
 
+use crate::kernel::{LANES, Pack};
 use crate::limit::Limit;
-use lanes::{LANES, Pack, pad};
+use lanes::pad;
 
 /// Rounds of block pivoting before a row goes to the active-set method.
 const MAX_ROUNDS: usize = 10;

@@ -13,6 +13,7 @@
 //! two dictionaries is searched, on which the losses are convex. The returned H is never worse
 //! than the one given.
 
+mod curvature;
 mod newton;
 #[cfg(test)]
 mod tests;

@@ -138,7 +138,7 @@ vectorised! {
                     let cross = &mut cross[j.at() * V * LANES..][..V * LANES];
                     let old: [Pack; V] = Pack::load(cross);
                     for v in 0..V {
-                        let new = old[v].add_product::<FMA>(x.to_f64(), w[v]);
+                        let new = old[v].add_product::<FMA>(Pack::all(x.to_f64()), w[v]);
                         cross[v * LANES..][..LANES].copy_from_slice(&new.0);
                     }
                 }

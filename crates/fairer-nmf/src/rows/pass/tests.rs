@@ -38,7 +38,7 @@ fn after(
         rows.iter().flatten().flat_map(|&i| w[i * r..(i + 1) * r].to_vec()).collect();
     let named = rows.into_iter().enumerate().map(|(i, rows)| (i.to_string(), rows)).collect();
     let data = data.regrouped(named).unwrap();
-    let statistics = run(&data, h, step, &mut own);
+    let statistics = run(&data, h, step, &mut own, &mut Workers::default());
     (statistics, own)
 }
 
@@ -159,7 +159,7 @@ fn a_pass_whose_time_is_up_keeps_the_rows_and_measures_them() {
     let data = GroupedData::one_group(x.view()).unwrap();
     let after = |data: &GroupedData<'_, f64>, step| {
         let mut own = w.clone();
-        (run(data, &h, step, &mut own), own)
+        (run(data, &h, step, &mut own, &mut Workers::default()), own)
     };
     let (kept, own) = after(&data, RowStep::Keep);
     assert_eq!(own, w);

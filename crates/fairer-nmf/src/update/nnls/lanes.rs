@@ -8,63 +8,10 @@
 // The tile loops read like the formulas only with indices.
 #![allow(clippy::needless_range_loop)]
 
-/// Rows solved side by side: the f64 lanes of one AVX-512 register.
-pub(super) const LANES: usize = 8;
+use crate::kernel::{LANES, Pack};
+
 /// Rows of G that share a pass over f in [`product`].
 const PRODUCT_TILE: usize = 4;
-
-/// One number per lane.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub(super) struct Pack(pub(super) [f64; LANES]);
-
-impl Pack {
-    pub(super) const ZERO: Pack = Pack([0.0; LANES]);
-
-    #[inline(always)]
-    pub(super) fn zip(self, other: Pack, op: impl Fn(f64, f64) -> f64) -> Pack {
-        let mut out = self;
-        for l in 0..LANES {
-            out.0[l] = op(self.0[l], other.0[l]);
-        }
-        out
-    }
-
-    /// self + a·b, fused where the processor can.
-    #[inline(always)]
-    pub(super) fn add_product<const FMA: bool>(self, a: Pack, b: Pack) -> Pack {
-        let mut out = self;
-        for l in 0..LANES {
-            out.0[l] =
-                if FMA { a.0[l].mul_add(b.0[l], self.0[l]) } else { self.0[l] + a.0[l] * b.0[l] };
-        }
-        out
-    }
-
-    /// self − a·b
-    #[inline(always)]
-    pub(super) fn sub_product<const FMA: bool>(self, a: Pack, b: Pack) -> Pack {
-        let mut out = self;
-        for l in 0..LANES {
-            out.0[l] = if FMA {
-                (-a.0[l]).mul_add(b.0[l], self.0[l])
-            } else {
-                self.0[l] - a.0[l] * b.0[l]
-            };
-        }
-        out
-    }
-
-    #[inline(always)]
-    pub(super) fn max(self, other: Pack) -> Pack {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-
-    #[inline(always)]
-    pub(super) fn min(self, other: Pack) -> Pack {
-        self.zip(other, |a, b| if a < b { a } else { b })
-    }
-}
 
 /// Where panel `i` of the factor starts, in columns of `T` packs.
 #[inline(always)]

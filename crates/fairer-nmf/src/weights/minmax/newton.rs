@@ -6,6 +6,7 @@
 //! df_ℓ/dw_k = −M_ℓk/f_ℓ with M_ℓk = Σ_j b_ℓjᵀ A_{P_jP_j}⁻¹ b_kj. As λ = w·f,
 //! dλ/dw = diag(f) − diag(w/f)M, and Q = (dg/dw)(dλ/dw)⁻¹, symmetric and negative semidefinite.
 
+use super::curvature::curvature;
 use super::{FLOOR, Point, Problem, TINY_ERROR, normalised};
 
 /// How far a step may take λ_ℓ: up to this factor either way (times the radius).
@@ -71,107 +72,6 @@ impl Model {
                 lambda[l] / (f + change).clamp(0.2 * f, 5.0 * f)
             })
             .collect()
-    }
-}
-
-/// M (L×L), summed over the columns of H; none once the time is up.
-pub(super) fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
-    let groups = at.weights.len();
-    let r = at.h.rank;
-    let squared: Vec<f64> = problem.criteria.iter().map(|c| c.scale * c.scale).collect();
-    let mut a = vec![0.0; r * r];
-    for ((s, w), n) in problem.statistics.iter().zip(&at.weights).zip(&squared) {
-        a.iter_mut().zip(&s.gram).for_each(|(a, g)| *a += w / n * g);
-    }
-    let by_columns: Vec<Vec<f64>> =
-        problem.statistics.iter().map(|s| transposed(&s.gram, r)).collect();
-    let mut m = vec![0.0; groups * groups];
-    let mut passive = Vec::with_capacity(r);
-    let mut factor = vec![0.0; r * r];
-    let (mut product, mut known) = (vec![0.0; r], vec![0.0; r]);
-    let mut b = vec![0.0; groups * r];
-    for (j, column) in at.h.values.chunks_exact(r).enumerate() {
-        passive.clear();
-        passive.extend((0..r).filter(|&k| column[k] > 0.0));
-        let p = passive.len();
-        if p == 0 {
-            continue;
-        }
-        if problem.limit.is_over() {
-            return None;
-        }
-        cholesky(&a, r, &passive, &mut factor);
-        for (l, s) in problem.statistics.iter().enumerate() {
-            product.fill(0.0);
-            for &q in &passive {
-                add(&mut product, column[q], &by_columns[l][q * r..(q + 1) * r]);
-            }
-            let cross = &s.cross[j * r..(j + 1) * r];
-            let b = &mut b[l * p..(l + 1) * p];
-            for (b, &k) in b.iter_mut().zip(&passive) {
-                *b = (product[k] - cross[k]) / squared[l];
-            }
-            forward(&factor, &mut known, b);
-        }
-        for l in 0..groups {
-            for k in 0..=l {
-                let dot: f64 = b[l * p..(l + 1) * p]
-                    .iter()
-                    .zip(&b[k * p..(k + 1) * p])
-                    .map(|(x, y)| x * y)
-                    .sum();
-                m[l * groups + k] += dot;
-            }
-        }
-    }
-    for l in 0..groups {
-        for k in 0..l {
-            m[k * groups + l] = m[l * groups + k];
-        }
-    }
-    Some(m)
-}
-
-/// sum ← sum + times·values.
-#[inline]
-fn add(sum: &mut [f64], times: f64, values: &[f64]) {
-    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
-}
-
-fn transposed(square: &[f64], r: usize) -> Vec<f64> {
-    (0..r * r).map(|at| square[at % r * r + at / r]).collect()
-}
-
-/// Cholesky factor of A on the passive set, column by column (p×p, in the front of `factor`; above the diagonal is nothing). A
-/// direction that is dependent to rounding is shut off by an infinite pivot.
-fn cholesky(a: &[f64], r: usize, passive: &[usize], factor: &mut [f64]) {
-    let p = passive.len();
-    for (j, &column) in passive.iter().enumerate() {
-        for i in j..p {
-            factor[j * p + i] = a[passive[i] * r + column];
-        }
-    }
-    for k in 0..p {
-        let (done, later) = factor[..p * p].split_at_mut((k + 1) * p);
-        let column = &mut done[k * p + k..];
-        let is_new = column[0] > 1e-13 * a[passive[k] * r + passive[k]];
-        let pivot = if is_new { column[0].sqrt() } else { f64::INFINITY };
-        column[0] = pivot;
-        column[1..].iter_mut().for_each(|v| *v /= pivot);
-        for (i, later) in later.chunks_exact_mut(p).enumerate() {
-            add(&mut later[k + 1 + i..], -column[1 + i], &column[1 + i..]);
-        }
-    }
-}
-
-/// Solves Ly = b in place. `known`: room for as many.
-fn forward(factor: &[f64], known: &mut [f64], b: &mut [f64]) {
-    let p = b.len();
-    known.fill(0.0);
-    for k in 0..p {
-        let column = &factor[k * p + k..(k + 1) * p];
-        b[k] = (b[k] - known[k]) / column[0];
-        add(&mut known[k + 1..p], b[k], &column[1..]);
     }
 }
 

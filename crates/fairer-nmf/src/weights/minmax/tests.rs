@@ -174,7 +174,7 @@ fn the_curvature_is_how_errors_follow_the_weights() {
         let problem = instance.problem();
         let mut solver = Solver::new(&problem, &instance.start);
         let at = solver.first_point(&instance.start, &instance.even());
-        let m = newton::curvature(&problem, &at).expect("no limit");
+        let m = curvature::curvature(&problem, &at).expect("no limit");
         let groups = at.weights.len();
         for k in 0..groups {
             let by = 1e-5 * at.weights[k];
