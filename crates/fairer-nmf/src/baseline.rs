@@ -198,3 +198,42 @@ pub(crate) fn check_given<'a>(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_what_their_names_say() {
+        let (paper, best) = (Estimate::paper(), Estimate::best());
+        assert_eq!((paper.update, paper.summary, paper.runs), (Update::Mu, Summary::Mean, 5));
+        assert_eq!((best.update, best.summary, best.runs), (Update::Hals, Summary::Lowest, 5));
+        assert_eq!((paper.stopping.tolerance, paper.stopping.max_iterations), (1e-4, 10_000));
+        assert_eq!((best.stopping.tolerance, best.stopping.max_iterations), (1e-6, 2_000));
+        for estimate in [&paper, &best] {
+            assert_eq!(estimate.stopping.relative_error_below, Some(EXACT));
+        }
+    }
+
+    #[test]
+    fn a_baseline_knows_its_runs_and_whether_it_is_the_lowest_of_them() {
+        let held_out = Baseline::HeldOut { folds: 5, runs: 3 };
+        let none = [held_out, Baseline::Zero, Baseline::Given { errors: vec![0.1] }];
+        assert!(none.iter().all(|b| !b.is_lowest() && b.runs() == 0));
+        assert!(Baseline::best().is_lowest() && Baseline::adjusted().is_lowest());
+        assert!(!Baseline::paper().is_lowest());
+        let runs = |runs| Estimate { runs, ..Estimate::best() };
+        assert_eq!(Baseline::Estimate(runs(3)).runs(), 3);
+        assert_eq!(Baseline::Adjusted { estimate: runs(7), draws: 40 }.runs(), 7);
+    }
+
+    #[test]
+    fn a_spread_is_the_standard_deviation_of_the_runs() {
+        let of = |run_errors: &[f64]| GroupBaseline { error: 1.0, run_errors: run_errors.to_vec() };
+        // Mean 3, squares 4 + 1 + 9.
+        assert!((of(&[1.0, 2.0, 6.0]).spread().unwrap() - 7.0f64.sqrt()).abs() < 1e-15);
+        assert_eq!(of(&[2.0, 2.0]).spread(), Some(0.0));
+        assert_eq!((of(&[2.0]).spread(), of(&[]).spread()), (None, None));
+        assert_eq!(of(&[1.0, 2.0]).times(3.0).run_errors, [3.0, 6.0]);
+    }
+}

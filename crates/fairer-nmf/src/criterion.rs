@@ -82,3 +82,46 @@ impl Criterion {
         self.offset / self.scale
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_the_baseline_and_what_is_allowed_of_the_norm() {
+        let offset = |loss, outside| Allowance { loss, outside }.offset(3.0, 2.0);
+        assert_eq!([offset(0.0, false), offset(0.5, false), offset(-0.5, false)], [3.0, 4.0, 2.0]);
+        assert_eq!(offset(-2.0, false), 0.0, "never negative");
+        assert_eq!(offset(0.5, true), 4.0, "outside, and what it may lose is known");
+        // Outside: so high that no error reaches it.
+        let outside = Allowance { loss: 0.0, outside: true };
+        assert_eq!([outside.offset(3.0, 2.0), outside.offset(5.0, 2.0)], [4.0, 5.0]);
+    }
+
+    #[test]
+    fn who_counts_is_inside_or_allowed_something() {
+        let counts = |loss, outside| Allowance { loss, outside }.counts();
+        assert!(counts(0.0, false) && counts(-0.1, false) && counts(0.1, true));
+        assert!(!counts(0.0, true) && !counts(-0.1, true));
+        let of = |loss, outside| Allowance { loss, outside };
+        let losses = [(0.5, of(0.4, false)), (0.3, of(0.1, false)), (0.9, of(0.0, true))];
+        assert!((Allowance::largest(losses).unwrap() - 0.2).abs() < 1e-15);
+        assert_eq!(Allowance::largest([(0.9, of(0.0, true))]), None);
+    }
+
+    #[test]
+    fn groups_with_no_more_rows_than_topics_are_outside_unless_all_are() {
+        let outside = |rows: &[usize]| -> Vec<bool> {
+            Allowance::for_sizes(rows, 4).iter().map(|a| a.outside).collect()
+        };
+        assert_eq!(outside(&[3, 4, 5, 40]), [true, true, false, false]);
+        assert_eq!(outside(&[3, 4, 1]), [false; 3]);
+    }
+
+    #[test]
+    fn a_loss_of_an_error_is_that_of_the_relative_error() {
+        let criterion = Criterion { offset: 3.0, scale: 4.0 };
+        assert_eq!((criterion.loss(5.0), criterion.relative_offset()), (0.5, 0.75));
+        assert_eq!(criterion.relative_loss(5.0 / 4.0), 0.5);
+    }
+}

@@ -176,4 +176,42 @@ mod tests {
         }
         assert!(Stopping::default().met(&measured(0.0), &measured(0.0)));
     }
+
+    /// Below what counts as settled, not at it; each rule by itself.
+    #[test]
+    fn a_settled_group_may_move() {
+        let measured = |error: f64, relative: f64, loss: f64| Measured {
+            errors: vec![error],
+            relative_errors: vec![relative],
+            losses: vec![loss],
+            whole: None,
+        };
+        let before = measured(1.0, 0.5, 0.5);
+        let by_error = Stopping { relative_error_below: Some(0.25), ..Stopping::default() };
+        assert!(by_error.met(&before, &measured(0.5, 0.24, 0.4)));
+        assert!(!by_error.met(&before, &measured(0.5, 0.25, 0.1)));
+        let by_loss = Stopping { loss_below: Some(0.25), ..Stopping::default() };
+        assert!(by_loss.met(&before, &measured(0.5, 0.4, 0.24)));
+        assert!(!by_loss.met(&before, &measured(0.5, 0.1, 0.25)));
+    }
+
+    #[test]
+    fn until_a_deadline_is_what_is_left_of_the_time() {
+        let hour = Duration::from_secs(3600);
+        let rule = Stopping { time_limit: Some(hour), ..Stopping::default() };
+        let now = Instant::now();
+        assert_eq!(rule.deadline(now), Some(now + hour));
+        assert_eq!(rule.until(Some(now)).time_limit, Some(Duration::ZERO));
+        assert!(rule.until(Some(now + hour / 2)).time_limit.unwrap() <= hour / 2);
+        assert_eq!(rule.until(None).time_limit, None);
+    }
+
+    #[test]
+    fn names_are_those_of_files() {
+        for status in
+            [Status::Converged, Status::IterationLimit, Status::TimeLimit, Status::Stopped]
+        {
+            assert_eq!(serde_json::to_string(&status).unwrap(), format!("\"{}\"", status.name()));
+        }
+    }
 }

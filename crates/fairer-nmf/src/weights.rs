@@ -143,3 +143,34 @@ pub(crate) fn largest(values: &[f64]) -> usize {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn before_anybody_has_a_say_all_have_the_same() {
+        let rule = WeightRule::Decaying { even_start: false };
+        let mut coefficients = Coefficients::new(rule, 4);
+        assert_eq!(coefficients.shares(), [0.25; 4]);
+        let criteria = [Criterion { offset: 0.0, scale: 2.0 }; 4];
+        assert_eq!(
+            coefficients.next(rule, &[0.1, 0.3, 0.3, 0.2], &criteria),
+            [0.0, 0.25, 0.0, 0.0]
+        );
+        assert_eq!(coefficients.shares(), [0.0, 1.0, 0.0, 0.0], "the first of equals");
+    }
+
+    #[test]
+    fn a_step_needs_groups_and_a_baseline_for_each() {
+        let one =
+            Statistics::new(ndarray::array![[1.0]].view(), ndarray::array![[1.0, 2.0]].view(), 6.0);
+        let two = vec![one.unwrap(); 2];
+        let start = ndarray::array![[1.0, 1.0]];
+        let step = |s: &[Statistics], b: &[f64]| min_max_step(s, b, start.view(), 1e-9);
+        assert!(step(&two, &[0.1, 0.2]).is_ok());
+        for refused in [step(&two, &[0.1]), step(&two, &[0.1; 3]), step(&[], &[])] {
+            assert!(matches!(refused, Err(Error::Baseline { .. })));
+        }
+    }
+}

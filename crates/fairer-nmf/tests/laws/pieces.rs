@@ -50,12 +50,19 @@ fn statistics_can_be_made_from_products_and_damaged_bytes_are_refused() {
     let found = &group_statistics(&data, w.view()).unwrap()[0];
     assert!(distance(&made.cross(), &found.cross()) < 1e-14);
     assert!(distance(&made.gram(), &found.gram()) < 1e-14);
-    assert_eq!(made.shape(), (3, 5));
+    assert_eq!((made.shape(), made.squared_norm()), ((3, 5), norm));
+    assert!((found.squared_norm() - norm).abs() < 1e-14 * norm);
 
     let bytes = made.to_bytes();
     for length in [0, 7, 8, 16, 24, bytes.len() - 8, bytes.len() - 1] {
         let refused = Statistics::from_bytes(&bytes[..length]);
         assert!(matches!(refused, Err(Error::Statistics { .. })), "{length} bytes");
+    }
+    // No topics, or no features, with as many numbers as that takes.
+    for (rank, features, numbers) in [(0u64, 5u64, 1), (2, 0, 5), (0, 0, 1)] {
+        let sizes = [rank, features].into_iter().flat_map(u64::to_le_bytes);
+        let empty: Vec<u8> = sizes.chain(vec![0; 8 * numbers]).collect();
+        assert!(matches!(Statistics::from_bytes(&empty), Err(Error::Statistics { .. })));
     }
     let mut huge = bytes.clone();
     huge[..16].fill(0xff);
