@@ -106,3 +106,67 @@ fn every_body_of_the_inexact_updates_gives_the_same() {
         }
     }
 }
+
+/// Above a size threads take pieces of the rows; every row once, with its own right-hand side, until the time is up.
+#[test]
+fn many_rows_are_shared_in_pieces_and_few_are_not() {
+    let pieces = |rows: usize, r: usize, limit: Limit| {
+        let c: Vec<f64> = (0..rows * r).map(|at| at as f64).collect();
+        let mut f = vec![-1.0; rows * r];
+        let seen = std::sync::Mutex::new(Vec::new());
+        over_rows(&c, &mut f, r, limit, |c, f, scratch| {
+            assert_eq!(scratch.nnls.limit.is_some(), limit.is_some());
+            f.copy_from_slice(c);
+            seen.lock().unwrap().push(f.len() / r);
+        });
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        assert!(f == c || f.iter().all(|v| *v == -1.0));
+        (seen, f == c)
+    };
+    assert_eq!(pieces(300, 8, Limit::NONE), (vec![300], true));
+    assert_eq!(pieces(1023, 32, Limit::NONE), (vec![1023], true));
+    assert_eq!(pieces(1024, 32, Limit::NONE), (vec![256; 4], true));
+    assert_eq!(pieces(600, 64, Limit::NONE), (vec![88, 256, 256], true));
+    assert_eq!(pieces(300, 8, Limit::over()), (vec![300], true), "the update looks itself");
+    assert_eq!(pieces(600, 64, Limit::over()), (vec![], false));
+}
+
+/// Sweeps over one row by the book, until one moves it by a hundredth of the first in the norm of G's diagonal.
+fn plain_sweeps(g: &[f64], c: &[f64], f: &mut [f64]) {
+    let r = f.len();
+    let mut first = 0.0;
+    for sweep in 0..4 {
+        let mut moved = 0.0;
+        for k in (0..r).filter(|&k| g[k * r + k] > 0.0) {
+            let fg: f64 = (0..r).map(|j| f[j] * g[j * r + k]).sum();
+            let new = (f[k] + (c[k] - fg) / g[k * r + k]).max(0.0);
+            moved += g[k * r + k] * (new - f[k]).powi(2);
+            f[k] = new;
+        }
+        first = if sweep == 0 { moved } else { first };
+        if moved <= 1e-4 * first {
+            return;
+        }
+    }
+}
+
+#[test]
+fn hals_sweeps_are_those_of_a_plain_loop() {
+    let mut stream = crate::random::Stream::new(5, crate::random::Purpose::Spectral, 8);
+    for (k, r, n) in [(1, 1, 3), (7, 2, 9), (40, 5, 30), (33, 8, 12), (70, 3, 40)] {
+        let mut numbers: Vec<f64> = (0..(r + k) * n).map(|_| stream.uniform().powi(3)).collect();
+        // Topics of different norms, one of them zero.
+        for (t, topic) in numbers[..r * n].chunks_exact_mut(n).enumerate() {
+            topic.iter_mut().for_each(|v| *v *= if t == 6 { 0.0 } else { 3.0f64.powi(t as i32) });
+        }
+        let (g, c) = problem(&numbers, k, r, n);
+        let start: Vec<f64> = (0..k * r).map(|_| stream.uniform()).collect();
+        let (mut found, mut wanted) = (start.clone(), start);
+        Update::Hals.apply(&g, &c, &mut found, r, &mut Scratch::default());
+        wanted.chunks_exact_mut(r).zip(c.chunks_exact(r)).for_each(|(f, c)| plain_sweeps(&g, c, f));
+        for (a, b) in found.iter().zip(&wanted) {
+            assert!((a - b).abs() <= 1e-11 * (1.0 + b.abs()), "{k} {r}: {a} {b}");
+        }
+    }
+}

@@ -154,4 +154,19 @@ mod tests {
             assert!(least - after[2] < 2e-2, "seed {seed}: {} below {least}", after[2]);
         }
     }
+
+    #[test]
+    fn the_floor_is_below_what_the_rest_can_reach_and_offsets_are_errors() {
+        let of = |offset: f64| Criterion { offset, scale: 4.0 };
+        let criteria = [of(1.0), of(2.0), of(3.0)];
+        let at = |held: &[Option<f64>; 3]| {
+            let problem =
+                Problem { statistics: &[], criteria: &criteria, held, limit: Limit::NONE };
+            let offsets: Vec<f64> = problem.against(0.5).iter().map(|c| c.offset).collect();
+            (problem.floor(), problem.largest(&[0.1, 0.3, 0.2]), offsets)
+        };
+        assert_eq!(at(&[None; 3]), (-0.25, 0.3, vec![3.0, 4.0, 5.0]));
+        let held = [Some(-0.125), Some(-0.75), None];
+        assert_eq!(at(&held), (-0.75, 0.2, vec![0.5, 0.0, 5.0]));
+    }
 }

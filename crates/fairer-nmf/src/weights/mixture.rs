@@ -153,3 +153,82 @@ impl Search {
         (1.0 - self.alpha) * relative(groups) + self.alpha * worst
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GroupedData;
+    use crate::random::{Purpose, Stream};
+    use crate::rows::group_statistics;
+    use ndarray::Array2;
+
+    /// One topic, two features, groups that want different ones.
+    fn groups(seed: u64) -> (Vec<Statistics>, Vec<Criterion>) {
+        let mut stream = Stream::new(seed, Purpose::Spectral, 6);
+        let w = Array2::from_shape_fn((14, 1), |_| 0.2 + stream.uniform());
+        let x = Array2::from_shape_fn((14, 2), |(i, j)| {
+            stream.uniform() + if usize::from(i < 4) == j { 0.7 } else { 0.0 }
+        });
+        let codes: Vec<usize> = (0..14).map(|i| usize::from(i >= 4)).collect();
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+        let statistics = group_statistics(&data, w.view()).unwrap();
+        let criterion = |(s, e): (&Statistics, f64)| {
+            let scale = s.squared_norm.sqrt();
+            Criterion { offset: e * scale, scale }
+        };
+        let criteria = statistics.iter().zip([0.1, 0.25]).map(criterion).collect();
+        (statistics, criteria)
+    }
+
+    fn of(a: f64, b: f64) -> Dictionary {
+        Dictionary { rank: 1, features: 2, values: vec![a, b] }
+    }
+
+    /// Total error and worst loss.
+    fn both(
+        all: &[Statistics],
+        criteria: &[Criterion],
+        whole: &Statistics,
+        h: &Dictionary,
+    ) -> (f64, f64) {
+        let error = |s: &Statistics| s.squared_error(h, &h.gram()).sqrt();
+        let losses = all.iter().zip(criteria).map(|(s, c)| c.loss(error(s)));
+        (error(whole) / whole.squared_norm.sqrt(), losses.fold(f64::NEG_INFINITY, f64::max))
+    }
+
+    /// Also where the whole is not the sum of the groups, as where they overlap.
+    #[test]
+    fn three_steps_reach_the_least_mixture_of_a_grid() {
+        for (seed, overlap) in (0..6).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let (groups, criteria) = groups(seed);
+            let parts = if overlap { [1.0, 0.5] } else { [1.0, 1.0] };
+            let whole = Statistics::weighted(&groups, &parts, 1, 2);
+            let mut given = groups.clone();
+            given.extend(overlap.then(|| whole.clone()));
+            let grid: Vec<(f64, f64)> = (0..200 * 200)
+                .map(|k| of((k / 200) as f64 / 80.0, (k % 200) as f64 / 80.0))
+                .map(|h| both(&groups, &criteria, &whole, &h))
+                .collect();
+            for alpha in [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0] {
+                let value = |(total, worst): (f64, f64)| (1.0 - alpha) * total + alpha * worst;
+                let least = grid.iter().map(|at| value(*at)).fold(f64::INFINITY, f64::min);
+                let mut h = of(0.9, 0.3);
+                let mut search = Search::new(alpha, &criteria, whole.squared_norm.sqrt());
+                let (total, worst) = both(&groups, &criteria, &whole, &h);
+                search.begin(total, worst);
+                let mut last = value((total, worst));
+                for _ in 0..3 {
+                    search.step(&given, &mut h, Limit::NONE);
+                    let now = value(both(&groups, &criteria, &whole, &h));
+                    assert!(now <= last + 1e-12, "{seed} {alpha}: {now} after {last}");
+                    last = now;
+                }
+                assert!(last <= least + 1e-6, "{seed} {overlap} {alpha}: {last} {least}");
+                assert!(last >= least - 1e-3, "{seed} {overlap} {alpha}: {last} {least}");
+                let shares = search.shares();
+                assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares.len() == 2);
+            }
+        }
+    }
+}

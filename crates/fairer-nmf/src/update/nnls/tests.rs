@@ -1,5 +1,7 @@
 //! Laws of the NNLS kernel: optimality of every row, whatever the Gram matrix and the batch.
 
+mod rounds;
+
 use super::*;
 
 const RESIDUAL: f64 = 1e-10;

@@ -3,6 +3,9 @@
 //! Columns have passive sets of different sizes: the shorter ones are filled up with a topic of nothing, which changes
 //! none of their sums. Every lane does what it would do alone, in the same order.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Point, Problem};
 use crate::kernel::{LANES, Pack, vectorised};
 

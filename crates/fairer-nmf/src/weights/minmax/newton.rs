@@ -6,6 +6,9 @@
 //! df_ℓ/dw_k = −M_ℓk/f_ℓ with M_ℓk = Σ_j b_ℓjᵀ A_{P_jP_j}⁻¹ b_kj. As λ = w·f,
 //! dλ/dw = diag(f) − diag(w/f)M, and Q = (dg/dw)(dλ/dw)⁻¹, symmetric and negative semidefinite.
 
+#[cfg(test)]
+mod tests;
+
 use super::curvature::curvature;
 use super::{FLOOR, Point, Problem, TINY_ERROR, normalised};
 

@@ -6,15 +6,15 @@ use crate::random::{Purpose, Stream};
 use crate::rows::group_statistics;
 use ndarray::Array2;
 
-struct Instance {
+pub(super) struct Instance {
     statistics: Vec<Statistics>,
     criteria: Vec<Criterion>,
-    start: Dictionary,
+    pub(super) start: Dictionary,
 }
 
 /// A random step, hard in the way that `number` says: nearly dependent topics, a group twice,
 /// a group fitted exactly, norms 1 : 1e6, twenty groups.
-fn instance(number: u64) -> Instance {
+pub(super) fn instance(number: u64) -> Instance {
     let mut stream = Stream::new(number, Purpose::Spectral, 1);
     let groups = if number % 7 == 6 { 20 } else { 2 + (number as usize % 5) };
     let (rank, features, rows) = (2 + number as usize % 4, 4 + number as usize % 9, 12);
@@ -60,11 +60,11 @@ fn instance(number: u64) -> Instance {
 }
 
 impl Instance {
-    fn problem(&self) -> Problem<'_> {
+    pub(super) fn problem(&self) -> Problem<'_> {
         Problem { statistics: &self.statistics, criteria: &self.criteria, limit: Limit::NONE }
     }
 
-    fn even(&self) -> Vec<f64> {
+    pub(super) fn even(&self) -> Vec<f64> {
         vec![1.0 / self.criteria.len() as f64; self.criteria.len()]
     }
 }
@@ -165,42 +165,106 @@ fn a_step_whose_time_is_up_claims_nothing_that_is_not_so() {
     }
 }
 
-/// The model is that of H(w) itself: its slopes are those of the errors of dictionaries for weights a little off.
+/// λ ∝ w·f and its bound, and the root with what is missing there, as the formulas say.
 #[test]
-fn the_curvature_is_how_errors_follow_the_weights() {
-    let mut compared = 0;
-    for number in (0..70).filter(|number| number % 5 != 1) {
+fn a_point_says_what_its_weights_bound() {
+    let mut trivial = 0;
+    for number in 0..40 {
         let instance = instance(number);
         let problem = instance.problem();
         let mut solver = Solver::new(&problem, &instance.start);
-        let at = solver.first_point(&instance.start, &instance.even());
-        let m = curvature::curvature(&problem, &at).expect("no limit");
-        let groups = at.weights.len();
-        for k in 0..groups {
-            let by = 1e-5 * at.weights[k];
-            let mut off = |by: f64| {
-                let mut weights = at.weights.clone();
-                weights[k] += by;
-                solver.point(weights, &at.h)
-            };
-            let (low, high) = (off(-by), off(by));
-            // Where a topic of a feature comes or goes there is a kink.
-            let positive = |point: &Point| point.h.values.iter().map(|v| *v > 0.0).collect();
-            let supports: [Vec<bool>; 2] = [positive(&low), positive(&high)];
-            if supports[0] != supports[1] {
-                continue;
-            }
-            for l in (0..groups).filter(|&l| at.errors[l] > 1e-3) {
-                let slope = (high.errors[l] - low.errors[l]) / (2.0 * by);
-                let expected = -m[l * groups + k] / at.errors[l];
-                let off = (slope - expected).abs();
-                assert!(
-                    off <= 1e-4 * (slope.abs() + expected.abs()) + 1e-6,
-                    "{number}: {slope} {expected}"
-                );
-                compared += 1;
-            }
+        let uneven: Vec<f64> = (0..problem.criteria.len()).map(|l| 1.0 + l as f64).collect();
+        let at = solver.point(uneven.clone(), &instance.start);
+        assert_eq!((solver.solves, &at.weights), (1, &uneven));
+        let (mut total, mut sum) = (0.0, 0.0);
+        for (w, f) in uneven.iter().zip(&at.errors) {
+            (total, sum) = (total + w * f, sum + w);
+        }
+        let (mut dual, mut balance) = (0.0, 0.0);
+        for (l, (w, f)) in uneven.iter().zip(&at.errors).enumerate() {
+            let e = problem.criteria[l].relative_offset();
+            assert!((at.lambda[l] - w * f / total).abs() < 1e-14);
+            assert!((at.losses[l] - (f - e)).abs() < 1e-14);
+            dual += w * f / total * (f - e);
+            balance += w / sum * (f * f - (at.root + e) * (at.root + e));
+        }
+        assert!((at.dual - dual).abs() < 1e-13 && (at.balance - balance).abs() < 1e-12);
+        // The root has no balance, unless it is the trivial bound.
+        assert!(
+            balance.abs() < 1e-12 || (balance < 0.0 && at.root == -least(&problem)),
+            "{number}"
+        );
+        trivial += usize::from(balance < -1e-6);
+    }
+    assert!(trivial > 0);
+}
+
+/// The smallest e_ℓ.
+fn least(problem: &Problem<'_>) -> f64 {
+    problem.criteria.iter().map(Criterion::relative_offset).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_search_ends_once_its_gap_is_reached() {
+    let mut fewer = 0;
+    for number in 0..30 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let solved = |gap: f64| solve(&problem, &mut instance.start.clone(), &instance.even(), gap);
+        let (loose, rough, fine) = (solved(10.0), solved(1e-3), solved(1e-9));
+        assert_eq!(loose.solves, 1, "instance {number}: the first point is enough");
+        assert!(rough.solves <= fine.solves && rough.gap() <= 1e-3, "instance {number}");
+        fewer += usize::from(rough.solves < fine.solves);
+        for step in [loose, rough, fine] {
+            assert!((step.gap() - (step.upper - step.lower)).abs() < 1e-12 && step.gap() >= 0.0);
         }
     }
-    assert!(compared > 500, "{compared} slopes only");
+    assert!(fewer > 20, "{fewer}");
+    let rounded = Step { lambda: vec![1.0], lower: 0.5, upper: 0.5 - 1e-16, solves: 1 };
+    assert_eq!(rounded.gap(), 0.0, "rounding is no gap");
+}
+
+/// On the segment between two dictionaries nothing is better than what is found.
+#[test]
+fn a_mixture_is_the_best_of_its_segment() {
+    let mut better = 0;
+    for number in 0..30 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let mut solver = Solver::new(&problem, &instance.start);
+        // The best dictionary of the first group alone.
+        let weights =
+            (0..problem.criteria.len()).map(|l| if l == 0 { 1.0 } else { 1e-6 }).collect();
+        let other = solver.point(weights, &instance.start).h;
+        let mut solver = Solver::new(&problem, &instance.start);
+        let before = solver.upper;
+        solver.mix(&other);
+        let mut grid = f64::INFINITY;
+        for k in 0..=200 {
+            let mut h = instance.start.clone();
+            let blend = |(a, b): (&mut f64, &f64)| *a += f64::from(k) / 200.0 * (b - *a);
+            h.values.iter_mut().zip(&other.values).for_each(blend);
+            grid = grid.min(worst(&solver.losses(&solver.errors(&h))));
+        }
+        assert!(solver.upper <= grid + 1e-6, "instance {number}: {} {grid}", solver.upper);
+        better += usize::from(solver.upper < before - 1e-3);
+    }
+    assert!(better > 10, "{better}");
+}
+
+#[test]
+fn groups_that_are_fitted_exactly_have_even_multipliers_and_no_error() {
+    let one = |offset: f64| {
+        let (gram, cross) = (ndarray::array![[1.0]], ndarray::array![[1.0, 2.0]]);
+        let s = Statistics::new(gram.view(), cross.view(), 5.0).unwrap();
+        (s, Criterion { offset, scale: 5.0f64.sqrt() })
+    };
+    let (statistics, criteria): (Vec<_>, Vec<_>) = [one(0.5), one(1.0)].into_iter().unzip();
+    let problem = Problem { statistics: &statistics, criteria: &criteria, limit: Limit::NONE };
+    let mut h = Dictionary { rank: 1, features: 2, values: vec![1.0, 1.0] };
+    let step = solve(&problem, &mut h, &[0.5, 0.5], 1e-9);
+    assert_eq!(h.values, [1.0, 2.0]);
+    assert!((step.upper + 0.5 / 5.0f64.sqrt()).abs() < 1e-15 && step.gap() < 1e-15);
+    assert!(step.lambda.iter().all(|l| l.is_finite()), "{:?}", step.lambda);
+    assert!((step.lambda.iter().sum::<f64>() - 1.0).abs() < 1e-15);
 }
