@@ -141,3 +141,53 @@ pub(crate) fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
     let discriminant = mean * mean - square + tail;
     if discriminant <= 0.0 { trivial } else { (discriminant.sqrt() - mean).max(trivial) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use std::time::Duration;
+
+    #[test]
+    fn a_certificate_says_both_numbers_and_rounds_the_bound_down() {
+        let of = |value: f64| BoundReport { value: Some(value), ..BoundReport::default() };
+        let said = of(0.12349).certificate(3, 0.123_46);
+        assert_eq!(said, "worst loss 0.1235; no rank-3 model can be below 0.1234");
+        assert!(of(-0.000_01).certificate(3, -1e-9).ends_with("below -0.0001"));
+        let absent = BoundReport::absent("too large").certificate(2, -1e-9);
+        assert_eq!(absent, "worst loss 0.0000; no bound on rank-2 models: too large");
+        assert_eq!(BoundReport::default().certificate(2, 1.0), "worst loss 1.0000");
+    }
+
+    #[test]
+    fn a_root_is_where_the_weighted_squares_meet_the_tail() {
+        let (weights, e) = ([0.25, 0.75], [0.1, 0.3]);
+        for tail in [0.2, 0.0625, 0.05] {
+            let t = root(&weights, &e, tail);
+            let squares: f64 = weights.iter().zip(e).map(|(w, e)| w * (t + e) * (t + e)).sum();
+            assert!((squares - tail).abs() < 1e-15 && t > -0.1, "{tail}: {t}");
+        }
+        // Below what the trivial bound has there, and where no t has it.
+        assert_eq!([root(&weights, &e, 0.02), root(&weights, &e, 0.001)], [-0.1; 2]);
+    }
+
+    #[test]
+    fn a_search_begins_only_where_there_is_time_for_it() {
+        assert!((seconds(1000, 100) - 40e-9 * (1e8 + 1e7)).abs() < 1e-12);
+        let x = Array2::from_shape_fn((9, 5), |(i, j)| ((i * j + i) % 7) as f64 + 0.5);
+        let codes: Vec<usize> = (0..9).map(|i| i / 3).collect();
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+        let rows = f64::hold(&data, Units::Given);
+        let errors: Vec<f64> = data.groups().iter().map(|g| 0.01 * g.norm()).collect();
+        let bound = |rank, deadline| bound_of_rows(&*rows, rank, &errors, deadline).unwrap();
+        let (none, past) = (bound(1, None), bound(1, Some(Instant::now())));
+        assert!(none.value.unwrap() > 0.0 && past.absent.is_some() && past.value.is_none());
+        let later = bound(1, Some(Instant::now() + Duration::from_secs(3600)));
+        assert_eq!(later, none);
+        // As many topics as features: nothing is left but that no error is negative.
+        let full = bound(5, None);
+        assert!((full.value.unwrap() + 0.01).abs() < 1e-15, "{full:?}");
+        assert_eq!(full.weights, [1.0 / 3.0; 3]);
+    }
+}

@@ -143,3 +143,126 @@ fn prove(
             + 2.0 * sigma);
     Some(rank as f64 * (sigma + delta) + z)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::eigen::{symmetric, transposed_times};
+    use crate::random::{Purpose, Stream};
+
+    /// Eigenvalues that fall by `fall` each, in directions of their own; trace 1, no entry negative.
+    fn matrix(side: usize, fall: f64, seed: u64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let mut stream = Stream::new(seed, Purpose::Spectral, 2);
+        let scale = |at: usize| fall.powi((at / side) as i32).sqrt();
+        let b: Vec<f64> = (0..side * side).map(|at| scale(at) * stream.uniform()).collect();
+        let mut a = transposed_times(&b, side, &b, side);
+        let trace: f64 = (0..side).map(|i| a[i * side + i]).sum();
+        a.iter_mut().for_each(|a| *a /= trace);
+        let eigen = symmetric(&a, side);
+        (a, eigen.values, eigen.vectors)
+    }
+
+    fn first(vectors: &[f64], side: usize, p: usize) -> Vec<f64> {
+        vectors.chunks_exact(side).flat_map(|row| &row[..p]).copied().collect()
+    }
+
+    #[test]
+    fn a_certified_tail_is_never_above_the_tail_and_close_to_it() {
+        for (seed, (side, rank, fall)) in
+            [(12, 3, 0.6), (30, 4, 0.8), (90, 5, 0.9), (30, 1, 0.99), (20, 6, 0.3)]
+                .iter()
+                .enumerate()
+        {
+            let (side, rank) = (*side, *rank);
+            let (a, values, vectors) = matrix(side, *fall, seed as u64);
+            let tail: f64 = values[rank..].iter().sum();
+            let columns = first(&vectors, side, rank + 4);
+            let found = certified_tail(&a, side, side, rank, columns).unwrap().unwrap();
+            assert!(found <= tail + 1e-15 && found >= tail - 1e-9, "{seed}: {found} {tail}");
+            // Columns that have nothing to do with the matrix are filtered first.
+            let mut stream = Stream::new(9, Purpose::Spectral, seed as u64);
+            let random = (0..side * (rank + 4)).map(|_| stream.normal()).collect();
+            let found = certified_tail(&a, side, side, rank, random).unwrap().unwrap();
+            assert!(found <= tail + 1e-15 && found >= tail - 1e-4, "{seed}: {found} {tail}");
+        }
+    }
+
+    /// Values that meet at the rank: no room between those that count and the others.
+    #[test]
+    fn equal_values_at_the_rank_are_no_obstacle() {
+        let side = 10;
+        let values = [0.3, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05, 0.04, 0.03, 0.03];
+        let a: Vec<f64> = (0..side * side)
+            .map(|at| if at % (side + 1) == 0 { values[at / side] } else { 0.0 })
+            .collect();
+        let unit: Vec<f64> = (0..side * side).map(|at| f64::from(at % (side + 1) == 0)).collect();
+        for rank in 1..6 {
+            let columns = first(&unit, side, rank + 4);
+            let tail: f64 = values[rank..].iter().sum();
+            let found = certified_tail(&a, side, side, rank, columns).unwrap().unwrap();
+            assert!(found <= tail && found >= tail - 1e-12, "{rank}: {found} {tail}");
+        }
+    }
+
+    /// What is lost by the plan is what the Ritz values lose, and no plan with another number of directions loses less.
+    #[test]
+    fn a_plan_covers_its_residuals_at_the_least_cost() {
+        let (side, rank) = (30, 4);
+        let (a, values, vectors) = matrix(side, 0.7, 8);
+        let image = |v: &[f64], p: usize| times(&a, side, v, p);
+        let apply = |v: &[f64], p: usize| Ok(image(v, p));
+        let mut stream = Stream::new(1, Purpose::Spectral, 0);
+        let mut columns = first(&vectors, side, rank + 4);
+        columns.iter_mut().for_each(|v| *v += 1e-5 * stream.normal());
+        let ritz = Ritz::new(columns, rank + 4, apply).unwrap();
+        let plan = Plan::new(&ritz, rank, &image);
+        let p = ritz.columns;
+        let of = image(&ritz.vectors, p);
+        let residual = |k: usize| {
+            let off = |i: usize| of[i * p + k] - ritz.values[k] * ritz.vectors[i * p + k];
+            (0..side).map(|i| off(i).powi(2)).sum::<f64>()
+        };
+        let rho: f64 = (0..plan.used).map(residual).sum();
+        let next = ritz.values[plan.used] + residual(plan.used).sqrt();
+        assert!(plan.enlarged * (plan.sigma - next) >= rho * (1.0 - 1e-9), "ε(σ − c) ≥ ρ²");
+        assert!(plan.sigma >= values[plan.used] && plan.used == rank);
+        let height = |v: &f64| (v - plan.sigma).max(0.0) + plan.enlarged;
+        let above: f64 = ritz.values[..plan.used].iter().map(height).sum();
+        let exact: f64 = ritz.values[..rank].iter().sum();
+        assert!((plan.loss - (rank as f64 * plan.sigma + above - exact)).abs() < 1e-15);
+        assert!(plan.loss > 0.0 && plan.loss < 1e-5, "{}", plan.loss);
+        let proved = prove(&a, side, side, rank, &ritz, &plan, 1.0).unwrap();
+        let sum: f64 = values[..rank].iter().sum();
+        assert!(proved >= sum && proved <= sum + plan.loss + 1e-10, "{proved} {sum}");
+    }
+
+    /// With so many summed products that their rounding shows: 1.1(k + …)u of the trace for every topic.
+    #[test]
+    fn the_rounding_of_the_sums_is_allowed_for() {
+        let (side, rank) = (20, 3);
+        let (a, _, vectors) = matrix(side, 0.6, 2);
+        let of = |summed: usize| {
+            let columns = first(&vectors, side, rank + 4);
+            certified_tail(&a, side, summed, rank, columns).unwrap().unwrap()
+        };
+        let summed = 1usize << 43;
+        let lost = 1.1 * summed as f64 * (f64::EPSILON / 2.0) * (rank as f64 + 1.0);
+        let found = of(side) - of(summed);
+        assert!((found - lost).abs() < 1e-9 * (1.0 + lost), "{found} {lost}");
+    }
+
+    /// Too small a Z is no proof.
+    #[test]
+    fn what_is_not_so_is_not_proved() {
+        let (side, rank) = (20, 3);
+        let (a, values, vectors) = matrix(side, 0.6, 3);
+        let columns = first(&vectors, side, rank + 4);
+        let ritz = Ritz::new(columns, rank + 4, |v, p| Ok(times(&a, side, v, p))).unwrap();
+        let plan = |sigma: f64| Plan { sigma, used: rank, enlarged: 0.0, loss: 0.0 };
+        let tried = |sigma| prove(&a, side, side, rank, &ritz, &plan(sigma), 1.0);
+        assert!(tried(values[rank] - 1e-9).is_none(), "σ below the next value");
+        let proved = tried(values[rank] + 1e-9).unwrap();
+        let sum: f64 = values[..rank].iter().sum();
+        assert!(proved >= sum && proved < sum + 1e-10, "{proved} {sum}");
+    }
+}

@@ -10,6 +10,9 @@
 //! rises with the weights found (as in Dinkelbach's method for quotients). As the eigenvalues in V
 //! are at most those of the whole, the optimum here is an upper limit of the bound's.
 
+#[cfg(test)]
+mod tests;
+
 use super::root;
 use crate::kernel::eigen::{Eigen, symmetric, times, transposed_times};
 
@@ -321,22 +324,4 @@ fn solve(factor: &[f64], n: usize, b: &[f64]) -> Vec<f64> {
         x[i] = (x[i] - known) / factor[i * n + i];
     }
     x
-}
-
-#[cfg(test)]
-mod tests {
-    use super::projection;
-
-    #[test]
-    fn a_projection_is_the_sum_of_its_directions_by_their_shares() {
-        // Columns are orthonormal.
-        let (c, s) = (0.6, 0.8);
-        let u = [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0];
-        let filled = [1.0, 0.25, 0.5];
-        let found = projection(&u, &filled, 3);
-        for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
-            let wanted: f64 = (0..3).map(|k| filled[k] * u[i * 3 + k] * u[j * 3 + k]).sum();
-            assert!((found[i * 3 + j] - wanted).abs() < 1e-14, "{i} {j}");
-        }
-    }
 }

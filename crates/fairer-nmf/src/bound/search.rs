@@ -161,3 +161,77 @@ fn beside(a: &[f64], p: usize, b: &[f64], q: usize) -> Vec<f64> {
     let rows = a.chunks_exact(p).zip(b.chunks_exact(q));
     rows.flat_map(|(a, b)| a.iter().chain(b).copied()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_columns_more_than_topics_are_tracked_and_no_more_than_there_are() {
+        for (rank, wanted) in [(1, 5), (12, 16), (15, 20), (30, 40), (36, 48), (60, 72)] {
+            assert_eq!(block(rank, 1000), wanted);
+            assert_eq!(block(rank, rank + 1), rank + 1);
+        }
+    }
+
+    /// T_8 of the first is at most e¹⁶ times that of the last, which rounding leaves visible.
+    #[test]
+    fn filters_are_as_steep_as_rounding_allows() {
+        let growth = |x: f64| (2.0 * x - 1.0).max(1.0).acosh();
+        for (first, last) in
+            [(1.0, 1.0), (3.0, 1.0), (50.0, 1.0), (50.0, 9.0), (1e4, 1.5), (1e9, 1.0)]
+        {
+            let d = degree(first, last);
+            let apart = growth(first) - growth(last);
+            assert!((1..=8).contains(&d) && (d == 1 || d as f64 * apart < 16.0), "{first} {last}");
+            assert!(d == 8 || (d + 1) as f64 * apart >= 16.0, "{first} {last}: {d}");
+        }
+        assert_eq!(degree(0.2, 0.1), 8, "below the cut nothing grows");
+    }
+
+    /// For a diagonal matrix the polynomial is known entry by entry.
+    #[test]
+    fn a_filter_is_a_chebyshev_polynomial_of_the_matrix() {
+        let diagonal = [1.0, 0.8, 0.5, 0.3, 0.1, 0.05, 0.02, 0.01];
+        let (n, p, rank) = (8, 4, 2);
+        let apply = |v: &[f64], p: usize| {
+            let row = |(row, d): (&[f64], &f64)| row.iter().map(|v| v * d).collect::<Vec<_>>();
+            Ok(v.chunks_exact(p).zip(&diagonal).flat_map(row).collect::<Vec<_>>())
+        };
+        let mut stream = Stream::new(4, Purpose::Spectral, 0);
+        let begin: Vec<f64> = (0..n * p).map(|_| stream.normal()).collect();
+        let ritz = Ritz::new(begin, p, apply).unwrap();
+        assert!(ritz.values.windows(2).all(|two| two[0] >= two[1]));
+        let image = transposed_times(&ritz.vectors, p, &apply(&ritz.vectors, p).unwrap(), p);
+        for (i, j) in (0..p * p).map(|at| (at / p, at % p)) {
+            let wanted = if i == j { ritz.values[i] } else { 0.0 };
+            assert!((image[i * p + j] - wanted).abs() < 1e-12, "{i} {j}");
+        }
+        let cut = ritz.values[p - 1];
+        let d = degree(ritz.values[0] / cut, ritz.values[rank - 1] / cut);
+        assert!(d > 1);
+        let polynomial = |x: f64| {
+            let x = 2.0 * x / cut - 1.0;
+            if x > 1.0 { (d as f64 * x.acosh()).cosh() } else { (d as f64 * x.acos()).cos() }
+        };
+        let wanted: Vec<f64> =
+            (0..n * p).map(|at| ritz.vectors[at] * polynomial(diagonal[at / p])).collect();
+        let found = ritz.filtered(rank, apply).unwrap();
+        // What was wanted lies in what was found.
+        let inside = times(&found.vectors, p, &transposed_times(&found.vectors, p, &wanted, p), p);
+        for k in 0..p {
+            let column = |v: &[f64]| -> Vec<f64> { v.iter().skip(k).step_by(p).copied().collect() };
+            let (inside, wanted) = (column(&inside), column(&wanted));
+            let size = wanted.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+            for (a, b) in inside.iter().zip(&wanted) {
+                assert!((a - b).abs() < 1e-8 * size, "{k}: {a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_with_the_transposed_is_symmetric() {
+        let a = symmetrised((0..9).map(f64::from).collect(), 3);
+        assert_eq!(a, [0.0, 2.0, 4.0, 2.0, 4.0, 6.0, 4.0, 6.0, 8.0]);
+    }
+}
