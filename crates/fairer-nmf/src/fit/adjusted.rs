@@ -207,3 +207,103 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
         .chain(of_groups)
         .collect();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Stream};
+    use crate::{GroupFit, silent};
+    use ndarray::Array2;
+    use std::time::Duration;
+
+    fn rows() -> (Array2<f64>, Vec<usize>) {
+        let mut stream = Stream::new(2, Purpose::Spectral, 4);
+        let x = Array2::from_shape_fn((26, 6), |_| stream.uniform());
+        (x, (0..26).map(|i| usize::from(i >= 12) + usize::from(i >= 24)).collect())
+    }
+
+    fn quick(baseline: Baseline) -> Parameters {
+        let stopping = Stopping { max_iterations: 5, ..Stopping::default() };
+        Parameters { baseline, stopping, n_init: 1, bound: false, ..Parameters::new(2) }
+    }
+
+    /// Half of every group's norm.
+    fn half(groups: &[GroupFit]) -> Vec<GroupBaseline> {
+        let of = |g: &GroupFit| GroupBaseline { error: 0.5 * g.norm, run_errors: vec![1.0] };
+        groups.iter().map(of).collect()
+    }
+
+    #[test]
+    fn standard_nmf_beside_a_fit_is_quick_and_from_the_same_seed() {
+        let asked = Parameters { n_init: 7, seed: 9, ..Parameters::new(3) };
+        let standard = |max_iterations: usize, time_limit: Option<Duration>| {
+            let stopping = Stopping { max_iterations, time_limit, ..asked.stopping };
+            standard_beside(&Parameters { stopping, ..asked.clone() }, Instant::now())
+        };
+        let defaults = Parameters::new(3).stopping.max_iterations;
+        let few = standard(3, None);
+        assert_eq!((few.rank, few.n_init, few.seed, few.bound), (3, 7, 9, false));
+        assert_eq!((few.method, &few.baseline), (Method::standard(), &Baseline::Zero));
+        assert_eq!((few.stopping.max_iterations, few.stopping.time_limit), (3, None));
+        let hour = Duration::from_secs(3600);
+        let many = standard(10 * defaults, Some(hour)).stopping;
+        assert_eq!(many.max_iterations, defaults);
+        assert!(many.time_limit.is_some_and(|left| left <= hour));
+    }
+
+    /// The losses of a fit against offsets are told as those against baselines, at the end and on the way.
+    #[test]
+    fn losses_are_told_against_baselines_whatever_they_were_held_against() {
+        let (x, codes) = rows();
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+        let adjusted = Baseline::Adjusted { estimate: crate::baseline::Estimate::best(), draws: 3 };
+        // The third has as many rows as topics, and nothing is known of it; the second has an allowance.
+        let of = |loss, outside| Allowance { loss, outside };
+        let allowances = [of(0.0, false), of(0.1, false), of(0.0, true)];
+        let norms: Vec<f64> = data.groups().iter().map(|g| g.norm()).collect();
+        let errors = (0..3).map(|l| allowances[l].offset(0.5 * norms[l], norms[l])).collect();
+        let given = quick(Baseline::Given { errors });
+        let mut model = fit_plain(&data, &given, None, None, &silent).unwrap().model;
+        model.parameters.baseline = adjusted;
+        let before = model.clone();
+        settle(&mut model, &half(&before.groups), &allowances);
+        for (l, group) in model.groups.iter().enumerate() {
+            assert!((group.loss - (group.relative_error - 0.5)).abs() < 1e-14);
+            assert_eq!(group.baseline.run_errors, [1.0]);
+            assert_eq!((group.allowance, group.outside), (Some(allowances[l].loss), l == 2));
+        }
+        for (now, then) in model.history.iter().zip(&before.history) {
+            assert_eq!(now[..2], then[..2], "who counts is told as what was minimised");
+            // Its offset was twice the norm.
+            assert!((now[2] - (then[2] + 1.5)).abs() < 1e-12, "{now:?} {then:?}");
+        }
+    }
+
+    /// One group has nobody beside it, so that nothing is allowed; two are allowed what chance explains.
+    #[test]
+    fn chance_is_allowed_for_where_there_are_several_groups() {
+        let (x, codes) = rows();
+        let estimate = crate::baseline::Estimate::best();
+        let parameters = quick(Baseline::Adjusted { estimate, draws: 3 });
+        let h = Array2::from_shape_fn((2, 6), |(k, j)| f64::from(u8::from(j % 2 == k)));
+        for groups in [1, 2] {
+            let codes: Vec<usize> = codes.iter().map(|c| (*c).min(groups - 1)).collect();
+            let names = (0..groups).map(|l| l.to_string()).collect();
+            let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+            let baseline = |norm: f64| GroupBaseline { error: 0.1 * norm, run_errors: Vec::new() };
+            let baselines: Vec<_> = data.groups().iter().map(|g| baseline(g.norm())).collect();
+            let found = fit_beside(&data, &parameters, &baselines, Some(h.view()), &silent);
+            let places = allowances(&data, &parameters);
+            let beside = (h.view(), &baselines[..]);
+            let Allowed { beside, .. } = chance(&data, beside, (3, None), places, &silent).unwrap();
+            let own = crate::evaluate::evaluate(&data, h.view(), None, &vec![0.0; groups]).unwrap();
+            for (beside, error) in beside.iter().zip(own.relative_errors) {
+                assert!((beside.own - (error - 0.1)).abs() < 1e-12, "its loss there");
+            }
+            for group in found.unwrap().model.groups {
+                assert_eq!(group.allowance == Some(0.0), groups == 1, "{:?}", group.allowance);
+            }
+        }
+    }
+}

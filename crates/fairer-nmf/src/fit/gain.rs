@@ -244,8 +244,65 @@ mod tests {
             let asked = a.loss - allowed.beside[l].alike * 0.01;
             assert!((less[l].loss - less[2].loss - (asked + 0.006)).abs() < 1e-12);
         }
+        assert_eq!(allowed.as_standard().len(), 5);
         for (a, b) in allowed.as_standard().iter().zip(&allowed.beside) {
             assert_eq!(a.loss, b.own);
         }
+    }
+
+    /// A model whose groups have these losses.
+    fn model(losses: &[f64]) -> Model {
+        let x = ndarray::Array2::from_shape_fn((2 * losses.len(), 3), |(i, j)| {
+            (i * j % 5) as f64 + 1.0
+        });
+        let labels: Vec<usize> = (0..2 * losses.len()).map(|i| i / 2).collect();
+        let data =
+            GroupedData::new(x.view(), &labels.iter().map(usize::to_string).collect::<Vec<_>>())
+                .unwrap();
+        let parameters = Parameters {
+            method: crate::Method::standard(),
+            baseline: Baseline::Zero,
+            n_init: 1,
+            bound: false,
+            ..Parameters::new(1)
+        };
+        let mut model = crate::fit(&data, &parameters, &crate::silent).unwrap().model;
+        model.groups.iter_mut().zip(losses).for_each(|(group, loss)| group.loss = *loss);
+        model
+    }
+
+    fn allowed(groups: &[(f64, f64, f64)]) -> Allowed {
+        let allowances = groups.iter().map(|g| Allowance { loss: g.0, outside: false }).collect();
+        let beside = groups.iter().map(|g| Beside { own: g.1, alike: g.2 }).collect();
+        Allowed { allowances, beside }
+    }
+
+    #[test]
+    fn a_fit_keeps_what_groups_have_where_no_loss_is_shown_otherwise() {
+        let standard = allowed(&[(0.1, 0.1, 1.0), (0.2, 0.3, 0.0)]);
+        assert!(standard.keeps(&model(&[0.1, 0.3])));
+        assert!(standard.keeps(&model(&[0.1 + 4e-5, 0.3 - 4e-5])));
+        for moved in [[0.1 + 6e-5, 0.3], [0.1, 0.3 - 6e-5]] {
+            assert!(!standard.keeps(&model(&moved)));
+        }
+        assert!(!Allowed::places(vec![Allowance::default(); 2]).keeps(&model(&[0.1, 0.3])));
+    }
+
+    /// The largest rise, by how much a group is like random ones, less what the largest adjusted loss fell by.
+    #[test]
+    fn an_excess_is_what_a_rise_has_beyond_the_gain() {
+        let standard = allowed(&[(0.02, 0.12, 0.0), (0.05, 0.05, 1.0), (0.03, 0.07, 0.5)]);
+        let largest = standard.largest().unwrap();
+        assert!((largest - 0.1).abs() < 1e-15);
+        // Adjusted losses 0.07, 0.04 and 0.05; rises 0.04 and half of 0.01: a gain of 0.03.
+        let excess = standard.excess(largest, &model(&[0.09, 0.09, 0.08]));
+        assert!((excess - 0.01).abs() < 1e-15, "{excess}");
+        // Half of 0.06 for a gain of nothing.
+        let excess = standard.excess(largest, &model(&[0.12, 0.05, 0.13]));
+        assert!((excess - 0.03).abs() < 1e-15, "{excess}");
+        // Nobody rises.
+        let excess = standard.excess(largest, &model(&[0.08, 0.04, 0.06]));
+        assert!((excess + 0.04).abs() < 1e-15, "{excess}");
+        assert_eq!(allowed(&[(0.1, 0.1, 1.0), (0.2, 0.2, 1.0)]).largest(), None, "nobody to help");
     }
 }

@@ -66,3 +66,38 @@ pub fn fit_rows_kept<'r>(
     fit.model.warnings.splice(0..0, Warning::of_shape(count, &fit.model));
     Ok(fit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::{Element, Units};
+    use crate::{GroupedData, Init, Penalties, Update, silent};
+    use ndarray::Array2;
+
+    #[test]
+    fn what_needs_all_rows_in_memory_is_refused_by_name() {
+        let x = Array2::from_shape_fn((12, 4), |(i, j)| ((i * j + i) % 5) as f64 + 0.5);
+        let refused = |groups: usize, parameters: &Parameters| {
+            let names = (0..groups).map(|l| l.to_string()).collect();
+            let codes: Vec<usize> = (0..12).map(|i| i % groups).collect();
+            let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
+            let rows = f64::hold(&data, Units::Own);
+            match fit_rows(&*rows, parameters, &silent) {
+                Err(Error::Parameter { name, .. }) => Some(name),
+                found => found.map(|_| None).unwrap(),
+            }
+        };
+        let plain = Parameters { n_init: 1, bound: false, ..Parameters::new(2) };
+        let of = |method| Parameters { method, ..plain.clone() };
+        let penalties = Penalties { alpha_w: 0.1, alpha_h: None, l1_ratio: 0.0 };
+        assert_eq!(refused(2, &of(Method::WorstShare { share: 0.2 })), Some("method"));
+        let penalised = of(Method::Penalised { update: Update::Hals, penalties });
+        assert_eq!(refused(2, &penalised), Some("penalties"));
+        let vectors = Parameters { init: Init::Nndsvd, ..plain.clone() };
+        assert_eq!(refused(2, &vectors), Some("init"));
+        let adjusted = Parameters { baseline: Baseline::adjusted(), ..plain.clone() };
+        assert_eq!(refused(2, &adjusted), Some("baseline"));
+        assert_eq!(refused(1, &adjusted), None, "nobody is beside one group");
+        assert_eq!(refused(2, &plain), None);
+    }
+}

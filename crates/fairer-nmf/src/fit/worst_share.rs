@@ -14,6 +14,9 @@
 //! equal norm, and at Fairer-NMF for the worst share and the rest, so that none of these has a lower F. Not guaranteed: a global
 //! optimum.
 
+#[cfg(test)]
+mod tests;
+
 use crate::baseline::Baseline;
 use crate::bound::BoundReport;
 use crate::data::GroupedData;
@@ -356,29 +359,4 @@ fn relative(mut weights: Vec<f64>) -> Vec<f64> {
         weights.iter_mut().for_each(|w| *w = to(*w));
     }
     weights
-}
-
-#[cfg(test)]
-mod tests {
-    use super::worst_share;
-
-    /// The mean of the worst share is min_τ τ + Σω(e − τ)₊/(βΩ), whose minimum is at one of the errors.
-    #[test]
-    fn it_is_the_conditional_value_at_risk() {
-        let errors = [0.3, 0.9, 0.1, 0.9, 0.0, 0.5];
-        let weights = [1.0, 0.5, 2.0, 1.0, 3.0, 0.0];
-        let all: f64 = weights.iter().sum();
-        for share in [0.01, 0.2, 0.31, 0.5, 0.99, 1.0] {
-            let risk = |tau: f64| {
-                let over = errors.iter().zip(weights).map(|(e, w)| w * (e - tau).max(0.0));
-                tau + over.sum::<f64>() / (share * all)
-            };
-            let least = errors.iter().map(|&tau| risk(tau)).fold(f64::INFINITY, f64::min);
-            let (mean, threshold, q) = worst_share(&errors, &weights, share);
-            assert!((mean - least).abs() < 1e-12, "{share}: {mean} and {least}");
-            assert!((risk(threshold) - least).abs() < 1e-12);
-            assert!((q.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            assert!(q.iter().zip(weights).all(|(q, w)| *q <= w / (share * all) + 1e-15));
-        }
-    }
 }

@@ -158,7 +158,7 @@ mod tests {
         assert!(errors.windows(2).all(|two| two[0] <= two[1] + 1e-9), "{errors:?}");
         assert!(errors[3] <= squared_error(&x, &w, &h));
         for wish in &found {
-            for (j, by) in [(0, 1e-3), (5, -1e-3), (7, 1e-3)] {
+            for (j, by) in (0..8).flat_map(|j| [(j, 1e-3), (j, -1e-3)]) {
                 let mut other = wish.values.clone();
                 other[j] = (other[j] + by).max(0.0);
                 let other = Wish { topic: wish.topic, values: other };
@@ -194,5 +194,77 @@ mod tests {
         // Groups without weight have no wishes.
         let none = Standing { weights: &[0.0], ..run };
         assert!(exchanges(none, &criteria, 5).is_empty());
+    }
+
+    /// Two groups of their own weights and scales, four topics.
+    fn standing(seed: u64) -> (Dictionary, [Statistics; 2], [Criterion; 2]) {
+        let h = Dictionary::from_components(uniform(4, 6, seed).view());
+        let of_group = |l: u64| {
+            let (x, w) = (uniform(20, 6, 10 * seed + l), uniform(20, 4, 10 * seed + 5 + l));
+            let norm = x.iter().map(|v| v * v).sum();
+            Statistics::new(w.t().dot(&w).view(), w.t().dot(&x).view(), norm).unwrap()
+        };
+        let criterion = |scale: f64| Criterion { offset: 0.1, scale };
+        (h, [of_group(1), of_group(2)], [criterion(0.5), criterion(2.0)])
+    }
+
+    #[test]
+    fn topics_are_missed_by_what_is_used_of_them_and_no_other_has() {
+        for seed in 1..40 {
+            let (h, all, criteria) = standing(seed);
+            let weights = [0.1, 0.9];
+            let run = Standing { dictionary: &h, statistics: &all, weights: &weights };
+            let topics = h.to_components();
+            let dot = |k: usize, j: usize| topics.row(k).dot(&topics.row(j));
+            let missed = |k: usize| {
+                let used =
+                    |l: usize| weights[l] / criteria[l].scale.powi(2) * all[l].gram()[[k, k]];
+                let cosine = |j: usize| dot(k, j) / (dot(k, k) * dot(j, j)).sqrt();
+                let nearest = (0..4).filter(|&j| j != k).map(cosine).fold(0.0, f64::max);
+                (used(0) + used(1)) * dot(k, k) * (1.0 - nearest * nearest)
+            };
+            let mut order: Vec<usize> = (0..4).collect();
+            order.sort_by(|a, b| missed(*a).total_cmp(&missed(*b)));
+            assert_eq!(least_missed(run, &criteria), order, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn exchanges_come_by_the_sum_of_their_places() {
+        let (h, all, criteria) = standing(3);
+        let run = Standing { dictionary: &h, statistics: &all, weights: &[0.4, 0.6] };
+        let missed = least_missed(run, &criteria);
+        let wanted = most_wanted(run, 2, 8);
+        // In turn: the dearest of the group with the larger weight, then of the other.
+        let (first, second) = (wishes(run, 1), wishes(run, 0));
+        let topics: Vec<usize> = wanted.iter().map(|w| w.topic).collect();
+        let turns: Vec<usize> =
+            first.iter().zip(&second).flat_map(|(a, b)| [a.topic, b.topic]).collect();
+        assert_eq!(topics, turns);
+        let mut pairs = Vec::new();
+        for sum in 0..9 {
+            for place in 0..=sum {
+                let (Some(k), Some(wish)) = (missed.get(sum - place), wanted.get(place)) else {
+                    continue;
+                };
+                if *k != wish.topic {
+                    pairs.push(replaced(&h, *k, &wish.values).values);
+                }
+            }
+        }
+        for count in [1, 2, 5, 8] {
+            let found = exchanges(run, &criteria, count);
+            assert_eq!(found.len(), count.min(pairs.len()));
+            assert!(found.iter().zip(&pairs).all(|(h, pair)| h.values == *pair), "{count}");
+        }
+        // A twentieth of the weight is enough for a wish, and half of an even share of many.
+        let weights = [0.95, 0.05];
+        assert_eq!(most_wanted(Standing { weights: &weights, ..run }, 2, 2).len(), 2);
+        let weights = [0.951, 0.049];
+        let found = most_wanted(Standing { weights: &weights, ..run }, 2, 2);
+        assert_eq!(
+            found.iter().map(|w| w.topic).collect::<Vec<_>>(),
+            [second[0].topic, second[1].topic]
+        );
     }
 }

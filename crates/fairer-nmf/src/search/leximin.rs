@@ -169,9 +169,37 @@ mod tests {
             lower(&mut run, &of, &held, &mut lambda, &task).unwrap();
             let after = with_total(&run.measured, &of, &*run.rows);
             let (groups, last) = (own.len(), own.len());
+            assert_eq!(with_total(&run.measured, &own, &*run.rows), run.measured.losses);
             assert!(before.iter().zip(&baselines).any(|(g, _)| before[last] > g + 0.1));
             assert!((0..groups).all(|l| after[l] <= before[l] + ALLOWED), "{after:?} {before:?}");
             assert!(after[last] < before[last] - 1e-5, "seed {seed}: {after:?} {before:?}");
         }
+    }
+
+    #[test]
+    fn those_that_determine_the_largest_loss_of_the_rest_are_held_at_it() {
+        let losses = [0.3, 0.3 - 5e-7, 0.3 - 5e-7, 0.29, 0.5];
+        let lambda = [0.0, 0.2, 1e-4, 0.2, 0.6];
+        // Nearly as large and with a multiplier: the second, but neither the third nor the fourth.
+        let mut held = [None, None, None, None, Some(0.45)];
+        hold(&mut held, &lambda, &losses);
+        assert_eq!(held, [Some(0.3), Some(0.3), None, None, Some(0.45)]);
+        hold(&mut held, &lambda, &losses);
+        assert_eq!(held[2..], [Some(losses[2]), None, Some(0.45)]);
+    }
+
+    #[test]
+    fn the_whole_counts_where_it_is_asked_for() {
+        let one = |scale: f64| {
+            let mut s = Statistics::zero(2, 3);
+            s.gram.fill(scale);
+            s.squared_norm = scale;
+            s
+        };
+        let groups = [one(1.0), one(2.0)];
+        assert_eq!(with_whole(&groups, 2), groups);
+        assert_eq!(with_whole(&groups, 3)[..2], groups);
+        assert_eq!(with_whole(&groups, 3)[2], one(3.0));
+        assert_eq!(with_whole(&[one(1.0), one(2.0), one(9.0)], 2), groups, "of overlapping groups");
     }
 }
