@@ -108,7 +108,7 @@ fn rows_that_pivoting_leaves_are_counted() {
 fn the_fallback_alone_solves_singular_rows() {
     let mut rng = Rng(23);
     let mut work = active_set::Work::default();
-    for r in 2..=24 {
+    for r in 2..=24usize {
         for (low, shift) in [(1, 0.0), (r.div_ceil(3), 0.0), (r.div_ceil(2), 0.5)] {
             let h = rng.fill(r * low, |u| u - shift);
             let x = rng.fill(10 * low, |u| u - shift);
