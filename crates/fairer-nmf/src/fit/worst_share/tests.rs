@@ -67,6 +67,7 @@ fn the_best_end_of_three_starts_is_kept() {
             let model = fit_share(task.data, &parameters, asked.0, asked.1, task.observer);
             let model = model.unwrap().model;
             assert_eq!(model.worst_share.as_ref().unwrap().error, least);
+            assert_eq!(model.status, Status::Converged);
             let last = model.history.last().unwrap();
             for (group, loss) in model.groups.iter().zip(last) {
                 assert!((group.loss - loss).abs() < 1e-9, "{} {loss}", group.loss);
