@@ -26,7 +26,7 @@ fn it_is_the_conditional_value_at_risk() {
 /// Rows of three kinds, one of them rare, with weights; the last row is zero.
 fn rows(seed: u64) -> (Array2<f64>, Vec<usize>) {
     let mut stream = Stream::new(seed, Purpose::Spectral, 11);
-    let kind = |i: usize| if i % 9 == 0 { 2 } else { i % 2 };
+    let kind = |i: usize| if i.is_multiple_of(9) { 2 } else { i % 2 };
     let x = Array2::from_shape_fn((36, 7), |(i, j)| match i {
         35 => 0.0,
         _ => stream.uniform().powi(2) + if j / 2 == kind(i) { 1.0 } else { 0.0 },

@@ -80,7 +80,7 @@ fn pivoting_takes_the_rounds_of_the_plain_method() {
         let mut again = f.clone();
         let report = solve(&g, &c, &mut again, r, &mut scratch);
         let found = f.iter().any(|v| *v > 0.0);
-        assert!(!found || solved && report.max_rounds == 1 || !solved, "case {case}");
+        assert!(!found || !solved || report.max_rounds == 1, "case {case}");
     }
     assert!(most > PATIENCE + 3 && backed > 20, "{most} {backed}");
 }
