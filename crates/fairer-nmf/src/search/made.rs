@@ -73,3 +73,16 @@ pub(super) fn into_model<'r>(
     };
     (model, run.rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::checked_weights;
+
+    #[test]
+    fn start_weights_are_taken_with_sum_one_or_refused() {
+        assert_eq!(checked_weights(&[1.0, 3.0, 0.0], 3).unwrap(), [0.25, 0.75, 0.0]);
+        let refused: [&[f64]; 5] =
+            [&[1.0], &[1.0, -1.0], &[1.0, f64::NAN], &[0.0, 0.0], &[1e308; 2]];
+        assert!(refused.iter().all(|weights| checked_weights(weights, 2).is_err()));
+    }
+}
