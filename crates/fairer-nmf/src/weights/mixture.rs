@@ -228,6 +228,8 @@ mod tests {
                 assert!(last >= least - 1e-3, "{seed} {overlap} {alpha}: {last} {least}");
                 let shares = search.shares();
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares.len() == 2);
+                let own: f64 = search.lambda[..2].iter().sum();
+                assert!(own == 0.0 || (shares[0] - search.lambda[0] / own).abs() < 1e-12);
             }
         }
     }
