@@ -27,6 +27,10 @@ use triple::Triple;
 const BLOCKS_IN_MEMORY: usize = 16;
 /// A block that is larger is no faster.
 const LARGEST_BLOCK: usize = 32 << 20;
+/// What a block has at the least where that fits: bytes, which stay in a processor's own memory from being read to being worked
+/// on, and rows, beside which the sums of a block cost little.
+const SMALLEST_BLOCK: usize = 1 << 20;
+const BLOCK_ROWS: usize = 2048;
 
 /// Shards of either number type.
 pub enum AnyShards {
@@ -273,11 +277,13 @@ impl<T: Element> Shards<T> {
     fn new(files: Vec<Shard>, memory: usize, limit: InputLimit) -> Result<Self, InputError> {
         let features = files[0].columns;
         let bytes = memory / BLOCKS_IN_MEMORY;
+        let enough = (BLOCK_ROWS * features * size_of::<T>()).max(SMALLEST_BLOCK);
+        let largest = bytes.min(LARGEST_BLOCK).min(enough);
         let mut blocks = Vec::new();
         for (file, shard) in files.iter().enumerate() {
             let most = match shard.form {
                 Form::Npz(_) => bytes,
-                _ => bytes.min(LARGEST_BLOCK),
+                _ => largest,
             };
             let mut first = 0;
             for rows in shard.blocks(most, size_of::<T>())? {
@@ -292,7 +298,7 @@ impl<T: Element> Shards<T> {
             blocks,
             block_rows,
             limit,
-            largest: bytes.min(LARGEST_BLOCK),
+            largest,
             number: std::marker::PhantomData,
         })
     }

@@ -19,6 +19,7 @@ pub use source::{Block, BlockSource};
 pub use survey::FeatureScaling;
 
 use super::origin::{Origin, Trace};
+use super::pass::Workers;
 use super::together::{Gathering, Together};
 use super::{
     Element, Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising,
@@ -91,6 +92,8 @@ struct Core<T> {
     allowance: Arc<Allowance>,
     /// Buffers that wait for their next block.
     buffers: Mutex<Vec<Block<T>>>,
+    /// Those of one pass, which wait for the next.
+    workers: Mutex<Option<Workers<T>>>,
     together: Together<Ask<T>, Answer>,
     reads: AtomicUsize,
 }

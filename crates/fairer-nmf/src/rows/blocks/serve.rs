@@ -11,7 +11,7 @@ use crate::rows::{Element, RowStep};
 use crate::statistics::Statistics;
 use crate::{Error, Result};
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A question, from whom.
 pub(super) struct Ask<T> {
@@ -63,7 +63,11 @@ impl<T: Element> Core<T> {
             let rows = self.rows_of(number, &everyone);
             work.par_iter_mut().try_for_each(|work| work.take(self, number, block, &rows))
         })?;
-        work.into_iter().map(Work::answer).collect()
+        work.into_iter().map(|work| work.answer(self)).collect()
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Option<Workers<T>>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,7 +78,7 @@ impl<T: Element> Work<T> {
             What::Pass { h, .. } => Sums::Pass {
                 prepared: Prepared::new(h, ask.view.scale.as_deref(), core.sparse),
                 total: vec![Statistics::zero(h.rank, h.features); groups],
-                workers: Workers::default(),
+                workers: core.spare().take().unwrap_or_default(),
             },
             What::Errors { .. } => Sums::Errors(vec![Vec::new(); groups]),
             What::Grams => Sums::Grams(vec![Tiles::zero(core.features); groups]),
@@ -137,9 +141,10 @@ impl<T: Element> Work<T> {
         }
     }
 
-    fn answer(self) -> Result<Answer> {
+    fn answer(self, core: &Core<T>) -> Result<Answer> {
         Ok(match self.sums {
-            Sums::Pass { mut total, .. } => {
+            Sums::Pass { mut total, workers, .. } => {
+                *core.spare() = Some(workers);
                 let view = &self.ask.view;
                 let norms = view.groups.iter().map(|g| g.squared_norm);
                 pass::finish(view.scale.as_deref(), norms, &mut total);
