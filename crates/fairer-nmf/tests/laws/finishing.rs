@@ -193,3 +193,26 @@ fn exchanged_topics_find_what_restarts_do_not() {
     println!("worst loss {ours} with exchanges, {restarts} with twice as many restarts");
     assert!(ours < restarts, "{ours} {restarts}");
 }
+
+/// A limit that is not reached: the random groups that the default criterion asks for are drawn all the same, by one group as by many.
+#[test]
+fn a_time_limit_that_is_not_reached_changes_nothing() {
+    let (x, labels) = weyl(80, 10, 3, 0.2);
+    let one = vec!["all"; labels.len()];
+    let many: Vec<&str> = labels.iter().map(String::as_str).collect();
+    for labels in [many, one] {
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let run = |time_limit| {
+            let stopping = Stopping { time_limit, ..Stopping::default() };
+            let parameters = Parameters { stopping, n_init: 2, ..Parameters::careful(3) };
+            fit(&data, &parameters, &silent).unwrap().model
+        };
+        let (free, limited) = (run(None), run(Some(std::time::Duration::from_secs(3600))));
+        assert_eq!(free.components, limited.components);
+        assert_eq!(free.warnings, limited.warnings);
+        for (a, b) in free.groups.iter().zip(&limited.groups) {
+            assert_eq!((a.allowance, a.loss, a.norm), (b.allowance, b.loss, b.norm));
+            assert_eq!(a.allowance.is_some_and(|allowed| allowed != 0.0), labels[0] != "all");
+        }
+    }
+}
