@@ -277,7 +277,7 @@ impl<T: Element> Shards<T> {
     fn new(files: Vec<Shard>, memory: usize, limit: InputLimit) -> Result<Self, InputError> {
         let features = files[0].columns;
         let bytes = memory / BLOCKS_IN_MEMORY;
-        let enough = (BLOCK_ROWS * features * size_of::<T>()).max(SMALLEST_BLOCK);
+        let enough = (BLOCK_ROWS * size_of::<T>()).saturating_mul(features).max(SMALLEST_BLOCK);
         let largest = bytes.min(LARGEST_BLOCK).min(enough);
         let mut blocks = Vec::new();
         for (file, shard) in files.iter().enumerate() {

@@ -125,9 +125,10 @@ def test_intersections(data):
     frame = pd.DataFrame({"size": groups, "site": np.arange(len(X)) % 2})
     table = audit(X, H=X[:4], sensitive_features=frame).to_frame()
     assert table["size"].tolist()[:2] == ["large", "large"] and table["site"].tolist()[:2] == [0, 1]
-    assert table.columns.tolist()[:11] == [
+    assert table.columns.tolist() == [
         "size", "site", "rows", "norm", "baseline_error", "relative_error", "loss",
         "chance_mean", "chance_low", "chance_high", "excess_loss",
+        "cross_fitted_loss", "difference", "difference_low", "difference_high", "adjusted_p",
     ]  # fmt: skip
     assert table["rows"].sum() == len(X)
 

@@ -29,9 +29,14 @@ impl Dictionary {
         Self { rank, features, values }
     }
 
+    /// The largest entry.
+    pub(crate) fn largest(&self) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max)
+    }
+
     /// The dictionary times a power of two that brings its largest entry near 1, and that power.
     pub(crate) fn in_range(mut self) -> (Self, f64) {
-        let largest = self.values.iter().copied().fold(0.0, f64::max);
+        let largest = self.largest();
         let size = if largest > 0.0 { power_of_two(1.0 / largest) } else { 1.0 };
         self *= size;
         (self, size)

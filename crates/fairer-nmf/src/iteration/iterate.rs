@@ -131,15 +131,16 @@ pub(crate) fn iterate<'r>(
             dictionary.note_improvement(fall);
         }
         let mut last = accepted.replace((h.clone(), now)).map(|(h, _)| h);
-        // Exact rows follow H wherever it goes.
-        if let Some(size) = Momentum::way_back(&h).filter(|_| scheme.rows == Update::Nnls) {
-            let accepted = accepted.as_mut().map(|(h, _)| h);
-            [Some(&mut h), last.as_mut(), accepted].into_iter().flatten().for_each(|h| *h *= size);
-        }
         if scheme.looks_ahead {
             statistics = if journal.iterations() <= soft {
                 rows.pass(&h, SOFT)?
             } else {
+                // Exact rows follow H wherever it goes.
+                if let Some(size) = Momentum::way_back(&h).filter(|_| scheme.rows == Update::Nnls) {
+                    let accepted = accepted.as_mut().map(|(h, _)| h);
+                    let all = [Some(&mut h), last.as_mut(), accepted];
+                    all.into_iter().flatten().for_each(|h| *h *= size);
+                }
                 rows.pass(&momentum.ahead(&h, last.as_ref()), row_step)?
             };
         }
@@ -179,7 +180,7 @@ fn scaled_to_fit(statistics: &[Statistics], h: &mut Dictionary) {
     let products = statistics.iter().map(|s| s.inner(h, &gram));
     let (cross, square) = products.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
     if cross > 0.0 && square > 0.0 {
-        h.values.iter_mut().for_each(|v| *v *= cross / square);
+        *h *= cross / square;
     }
 }
 

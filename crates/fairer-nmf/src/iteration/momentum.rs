@@ -38,7 +38,7 @@ impl Momentum {
     /// W shrinks as H grows and no objective sees it, so that looking further ahead than the last step lets both run away:
     /// after some 130 iterations out of what f32 holds.
     pub fn way_back(h: &Dictionary) -> Option<f64> {
-        let largest = h.values.iter().copied().fold(0.0, f64::max);
+        let largest = h.largest();
         let is_far = largest > FAR || (largest > 0.0 && largest < 1.0 / FAR);
         is_far.then(|| power_of_two(1.0 / largest))
     }
