@@ -58,6 +58,11 @@ fn four_digits(value: f64) -> String {
     if digits == "-0.0000" { "0.0000".to_owned() } else { digits }
 }
 
+/// Whether the spectrum of a matrix of that side is searched, where making it costs so many multiplications for so many stored entries.
+fn is_affordable(side: usize, cost: f64, entries: f64, rank: usize) -> bool {
+    side <= MAX_SIDE && cost <= AFFORDABLE.max(SHARE_OF_A_FIT * entries * rank as f64)
+}
+
 /// Largest side of the matrix that is factorised, min(m, n): 1.2 GB.
 const MAX_SIDE: usize = 10_000;
 /// Multiplications, for making and factorising it, that are always affordable: a few seconds.
@@ -93,8 +98,7 @@ pub(crate) fn bound_of_rows(
     let mut moments = rows.moments();
     let side = moments.side();
     let (cost, entries) = moments.cost();
-    let affordable = AFFORDABLE.max(SHARE_OF_A_FIT * entries * rank as f64);
-    if side > MAX_SIDE || cost > affordable {
+    if !is_affordable(side, cost, entries, rank) {
         return Ok(BoundReport::absent(&format!(
             "the spectrum of a {side} x {side} problem is beyond the size limit of the bound"
         )));
@@ -169,6 +173,15 @@ mod tests {
         }
         // Below what the trivial bound has there, and where no t has it.
         assert_eq!([root(&weights, &e, 0.02), root(&weights, &e, 0.001)], [-0.1; 2]);
+    }
+
+    /// A few seconds always, a third of what a fit takes where that is more, and never more memory than a matrix of that side.
+    #[test]
+    fn what_is_affordable_grows_with_the_fit() {
+        assert!(is_affordable(10_000, 6e10, 1.0, 1) && !is_affordable(10_001, 1.0, 1.0, 1));
+        assert!(!is_affordable(10, 6.1e10, 1e6, 2) && is_affordable(10, 6.1e10, 1e9, 2));
+        let fit = 128.0 * 1e9 * 20.0;
+        assert!(is_affordable(10, fit, 1e9, 20) && !is_affordable(10, 1.001 * fit, 1e9, 20));
     }
 
     #[test]

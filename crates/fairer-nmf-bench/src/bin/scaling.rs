@@ -170,7 +170,7 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             let copy = view.to_owned();
             let data = GroupedData::new(copy.view(), &each)?.normalize_features()?;
             let budget = (4 * cost.rows * features / 3).max(16 << 20);
-            for _ in 0..(most / cost.rows).ilog10() + 1 {
+            for _ in 0..(most / cost.rows).isqrt() {
                 let mut own = 0.0;
                 cost.memory.again(|observer| {
                     own = fit(&data, &parameters, observer)?.model.worst_loss();

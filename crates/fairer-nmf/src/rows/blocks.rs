@@ -92,6 +92,8 @@ struct Core<T> {
     allowance: Arc<Allowance>,
     /// Buffers that wait for their next block.
     buffers: Mutex<Vec<Block<T>>>,
+    /// The first block, read for the next time all are read.
+    ahead: Mutex<Option<Block<T>>>,
     /// Those of one pass, which wait for the next.
     workers: Mutex<Option<Workers<T>>>,
     together: Together<Ask<T>, Answer>,

@@ -256,38 +256,4 @@ fn from_standard<'r>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sorted_losses_are_compared_at_the_first_that_differs() {
-        let below = lexicographically_below;
-        assert!(below(&[0.1, 0.3], &[0.3, 0.2]) && !below(&[0.3, 0.2], &[0.1, 0.3]));
-        assert!(below(&[0.2, 0.2, 0.2], &[0.1, 0.1, 0.3]), "the largest comes first");
-        assert!(!below(&[0.3, 0.1], &[0.1, 0.3]), "equal");
-        // Rounding does not count.
-        assert!(below(&[0.3 + 1e-10, 0.1], &[0.3, 0.2]) && !below(&[0.3 - 1e-10], &[0.3]));
-    }
-
-    #[test]
-    fn what_leads_up_to_a_run_is_told_and_not_counted() {
-        let heard = std::sync::Mutex::new(Vec::new());
-        let observer = |progress: &Progress<'_>| {
-            heard.lock().unwrap().push(format!("{progress:?}"));
-            ControlFlow::Break(())
-        };
-        let told = |iteration: usize| Progress::Iteration {
-            restart: 1,
-            restarts: 3,
-            iteration,
-            losses: &[0.1, 0.2],
-            weights: &[0.5, 0.5],
-            worst_loss: 0.2,
-        };
-        assert!(leading_up(&told(7), &observer).is_break());
-        let baselines = Progress::Baselines { done: 2, total: 4 };
-        assert!(leading_up(&baselines, &observer).is_break());
-        let wanted = [format!("{:?}", told(0)), format!("{baselines:?}")];
-        assert_eq!(*heard.lock().unwrap(), wanted);
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
-//! Reading with a block in advance: while one is worked on, a thread reads and checks the next.
+//! Reading with a block in advance: while one is worked on, a thread reads and checks the next; while the last one is, the first for
+//! the next time.
 
 use super::{Block, Core};
 use crate::number::Number;
@@ -39,20 +40,35 @@ impl<T: Number> Core<T> {
         let (ready, arrives) = sync_channel::<Result<Block<T>>>(IN_FLIGHT);
         let (free, again) = sync_channel::<Block<T>>(IN_FLIGHT);
         let mut waiting = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        for _ in 0..IN_FLIGHT {
+        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for _ in usize::from(ahead.is_some())..IN_FLIGHT {
             let buffer = waiting.pop().unwrap_or_default();
             free.send(buffer).expect("the channel has room, and its end is here");
         }
         drop(waiting);
         thread::scope(|scope| {
             let reader = move || {
+                let mut ahead = ahead;
                 for block in 0..self.blocks() {
-                    let Ok(mut buffer) = again.recv() else { return again };
-                    let read = self.read_block(block, &mut buffer).map(|()| buffer);
+                    let read = match ahead.take() {
+                        Some(first) => Ok(first),
+                        None => {
+                            let Ok(mut buffer) = again.recv() else { return again };
+                            self.read_block(block, &mut buffer).map(|()| buffer)
+                        }
+                    };
                     let failed = read.is_err();
                     if ready.send(read).is_err() || failed {
                         return again;
                     }
+                }
+                // What cannot be read is said when it is asked for.
+                if self.stored > 0
+                    && self.blocks() > 1
+                    && let Ok(mut buffer) = again.recv()
+                    && self.read_block(0, &mut buffer).is_ok()
+                {
+                    *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(buffer);
                 }
                 again
             };

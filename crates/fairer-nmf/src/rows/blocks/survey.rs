@@ -54,6 +54,7 @@ pub(super) fn survey<T: Element>(
         budget,
         allowance: Allowance::new(budget.saturating_sub(blocks) / 2),
         buffers: Mutex::default(),
+        ahead: Mutex::default(),
         workers: Mutex::default(),
         together: Default::default(),
         reads: AtomicUsize::new(0),

@@ -202,6 +202,21 @@ fn a_dictionary_costs_in_blocks_what_it_costs_in_memory() {
     }
 }
 
+/// Baselines alone, too.
+#[test]
+fn baselines_of_blocks_are_those_of_memory() {
+    let (x, labels) = sample();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let held = blocks(Cut::new(&x, 64, false), &labels, &FeatureScaling::AsTheyAre, PLENTY);
+    let asked = Baseline::Estimate(Estimate { runs: 2, ..Estimate::paper() });
+    let own = crate::fit::estimate_baselines(&data, 3, &asked, 1, &silent).unwrap();
+    let found = crate::fit::baselines_of_rows(&held.unwrap(), 3, &asked, 1, &silent).unwrap();
+    assert_eq!((own.len(), found.len()), (3, 3));
+    for (own, found) in own.iter().zip(&found) {
+        assert!((own.error - found.error).abs() < 1e-6 * own.error, "{own:?} {found:?}");
+    }
+}
+
 /// As many reads for five baseline runs of every group as for one run of one, and as many for four
 /// restarts as for one.
 #[test]
@@ -250,6 +265,28 @@ fn what_is_wrong_with_the_data_is_said_where_it_is() {
         x.row_mut(row).fill(0.0);
     }
     assert!(matches!(open(&x, &labels), Some(Error::ZeroGroup { .. })));
+}
+
+/// While the last block is worked on, the first is read for the next time; nothing is read twice.
+#[test]
+fn the_first_block_is_read_in_advance() {
+    let (x, labels) = sample();
+    for (at_once, in_advance) in [(64, 1), (300, 0)] {
+        let cut = Arc::new(Cut::new(&x, at_once, false));
+        let groups = GroupCodes::from_labels(&labels);
+        let held = Held::new(Box::new(cut.clone()), groups, &FeatureScaling::AsTheyAre, PLENTY);
+        let (held, opened) = (held.unwrap(), cut.reads.load(Ordering::Relaxed));
+        for time in 1..4 {
+            let mut seen = Vec::<f64>::new();
+            let visit = |_, block: &Block<f64>| {
+                seen.extend(&block.values);
+                Ok(())
+            };
+            held.core.each_block(visit).unwrap();
+            assert!(seen.iter().eq(&x), "{at_once} rows at once, time {time}");
+            assert_eq!(cut.reads.load(Ordering::Relaxed) - opened, time + in_advance);
+        }
+    }
 }
 
 /// In the middle of baselines or restarts: an error in all runs, and nobody waits for ever.

@@ -2,7 +2,7 @@
 
 use fairer_nmf::audit::evaluate;
 use fairer_nmf::data::split_unobserved;
-use fairer_nmf::fit::{Start, fit_from};
+use fairer_nmf::fit::{Start, StartWeights, fit_from};
 use fairer_nmf::{
     Baseline, GroupedData, Method, Model, Parameters, Stopping, Update, audit, fit, silent,
 };
@@ -257,4 +257,17 @@ fn random_groups_with_gaps_are_no_evidence_and_a_missing_feature_is_no_error() {
     println!("{alarms} alarms of 12");
     // 5 % of 12: more than 2 with a probability of 2 %.
     assert!(alarms <= 2, "{alarms}");
+}
+
+/// Beside gaps there is no bound, and so there are no weights of it to begin with: a fit begins with even ones.
+#[test]
+fn weights_of_a_bound_that_is_absent_are_even() {
+    let (x, mask, labels) = gappy(0.2);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let data = data.with_unobserved(mask.view()).unwrap();
+    let with = |start_weights| {
+        let p = Parameters { start_weights, n_init: 1, ..parameters(Method::am()) };
+        fit(&data, &p, &silent).unwrap().model.components
+    };
+    assert_eq!(with(StartWeights::Bound), with(StartWeights::Even));
 }

@@ -57,7 +57,7 @@ fn sorted_losses_are_never_lexicographically_above_the_plain_fits() {
                 }
             }
             assert!(lex.worst_loss() <= plain.worst_loss() + ALLOWED);
-            assert!(lex.step_gap.is_some());
+            assert!(lex.step_gap.is_some_and(|gap| gap < 1e-3), "{:?}", lex.step_gap);
         }
     }
     assert!(lowered > 0, "nothing was ever lowered: the test says nothing");

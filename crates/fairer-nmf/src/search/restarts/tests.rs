@@ -1,0 +1,247 @@
+//! Which runs a fit makes, of which it delivers the best.
+
+use super::*;
+use crate::baseline::Baseline;
+use crate::criterion::Criterion;
+use crate::random::{Purpose, Stream};
+use crate::rows::{Element as _, Units};
+use crate::{GroupedData, Model, fit, silent};
+use ndarray::Array2;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Three groups, each with a topic of its own beside those of all.
+fn sample(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
+    let mut stream = Stream::new(seed, Purpose::Synthetic(0), 0);
+    let mut uniform =
+        |rows, columns| Array2::from_shape_simple_fn((rows, columns), || stream.uniform());
+    let (mut w, h, noise) = (uniform(60, 6), uniform(6, 10), uniform(60, 10));
+    for (row, mut weights) in w.rows_mut().into_iter().enumerate() {
+        (3..6).filter(|topic| topic - 3 != row % 3).for_each(|topic| weights[topic] = 0.0);
+    }
+    let labels = (0..60).map(|row| ["a", "b", "c"][row % 3]).collect();
+    (w.dot(&h.mapv(|v| v.powi(4))) + 0.3 * noise, labels)
+}
+
+/// An iteration as an observer hears of it.
+struct Heard {
+    restart: usize,
+    restarts: usize,
+    iteration: usize,
+    worst: f64,
+}
+
+/// A fit on one thread, and all that is heard of it.
+fn heard(x: &Array2<f64>, labels: &[&str], p: &Parameters) -> (Model, Vec<Heard>) {
+    let all = Mutex::new(Vec::new());
+    let observer = |progress: &Progress<'_>| {
+        if let Progress::Iteration { restart, restarts, iteration, worst_loss, .. } = *progress {
+            all.lock().unwrap().push(Heard { restart, restarts, iteration, worst: worst_loss });
+        }
+        ControlFlow::Continue(())
+    };
+    let data = GroupedData::new(x.view(), labels).unwrap();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let model = one.install(|| fit(&data, p, &observer)).unwrap().model;
+    (model, all.into_inner().unwrap())
+}
+
+fn asked(method: Method, rank: usize, n_init: usize) -> Parameters {
+    Parameters { method, n_init, baseline: Baseline::Zero, bound: false, ..Parameters::new(rank) }
+}
+
+/// Random starts as many as were asked for; by default half of them and one from standard NMF, where groups are to be evened out.
+#[test]
+fn starts_are_those_that_were_asked_for() {
+    let (x, labels) = sample(1);
+    let together = vec!["all"; 60];
+    let cases = [
+        (&labels, Method::am(), Init::Auto, 4, 3, true),
+        (&labels, Method::am(), Init::Auto, 3, 3, true),
+        (&labels, Method::am(), Init::Auto, 2, 2, true),
+        (&labels, Method::am(), Init::Auto, 1, 1, false),
+        (&labels, Method::am(), Init::Random, 4, 4, false),
+        (&together, Method::am(), Init::Auto, 3, 3, false),
+        (&labels, Method::standard(), Init::Auto, 3, 3, false),
+        (&labels, Method::mu(), Init::Auto, 3, 3, false),
+    ];
+    for (labels, method, init, n_init, restarts, leads) in cases {
+        let p = Parameters { init, ..asked(method, 3, n_init) };
+        let (_, all) = heard(&x, labels, &p);
+        let case = format!("{method:?}, {:?}, {n_init}", p.init);
+        assert!(all.iter().all(|h| h.restarts == restarts), "{case}");
+        for restart in 0..restarts {
+            let mut own = all.iter().filter(|h| h.restart == restart);
+            assert!(own.clone().any(|h| h.iteration == 1), "{case}: {restart} is made");
+            // What leads up to a run is not counted.
+            let led = own.any(|h| h.iteration == 0);
+            assert_eq!(led, leads && restart == restarts - 1, "{case}: {restart}");
+        }
+        let begun = all.iter().filter(|h| h.iteration == 1).count();
+        assert_eq!(begun > restarts, leads, "{case}: {begun} runs");
+    }
+}
+
+/// The last start begins where standard NMF by HALS ends.
+#[test]
+fn one_start_is_a_standard_fit() {
+    let (x, labels) = sample(2);
+    let p = asked(Method::am(), 3, 2);
+    let (_, all) = heard(&x, &labels, &p);
+    let led: Vec<f64> = all.iter().filter(|h| h.iteration == 0).map(|h| h.worst).collect();
+    let standard = Parameters { finish: false, ..asked(Method::standard(), 3, 1) };
+    let (_, plain) = heard(&x, &labels, &standard);
+    assert_eq!(led, plain.iter().map(|h| h.worst).collect::<Vec<_>>());
+    let first = all.iter().find(|h| h.restart == 1 && h.iteration == 1).unwrap();
+    assert!(first.worst <= led[led.len() - 1]);
+}
+
+/// Rounds of `n_init` exchanges follow while one is worth it, four at the most; the best of all runs is finished and delivered.
+#[test]
+fn exchanges_go_on_while_they_are_worth_it() {
+    let (mut rounds_made, mut ends) = (Vec::new(), 0);
+    for (seed, rank) in (1..7).flat_map(|seed| [(seed, 3), (seed, 4), (seed, 5)]) {
+        let (x, labels) = sample(seed);
+        let p = asked(Method::am(), rank, 3);
+        let (model, all) = heard(&x, &labels, &p);
+        let counted: Vec<&Heard> = all.iter().filter(|h| h.iteration > 0).collect();
+        // On one thread runs come one after the other.
+        let begins: Vec<usize> =
+            (0..counted.len()).filter(|&i| counted[i].iteration == 1).collect();
+        let exchanged = begins.len() - 3;
+        assert!(exchanged > 0 && exchanged.is_multiple_of(3) && exchanged <= 12, "{exchanged}");
+        // What is finished goes on by at least as many iterations as its worst loss has to stand still for.
+        let longest = begins.windows(2).map(|two| two[1] - two[0]).max().unwrap();
+        let after = counted.len() - begins[begins.len() - 1];
+        assert!(after >= 15 && model.iterations() <= longest.max(after) + after, "{after}");
+        let least =
+            |until: usize| counted[..until].iter().map(|h| h.worst).fold(f64::MAX, f64::min);
+        let mut before = least(begins[3]);
+        for round in 0..exchanged / 3 {
+            let until = begins.get(3 * (round + 2)).copied();
+            // The last run of the last round is finished at once: where it ends is not heard.
+            let Some(until) = until else { break };
+            let now = least(until);
+            let worth = (1e-4 * before).max(0.1 * p.stopping.tolerance);
+            assert!(before - now > 0.5 * worth, "round {round} gained {}", before - now);
+            before = now;
+        }
+        ends += usize::from(exchanged < 12);
+        assert!(model.worst_loss() <= least(counted.len()) + 1e-12);
+        let of_best = counted[counted.len() - 1];
+        assert_eq!((of_best.restarts, of_best.iteration), (3, model.iterations()));
+        rounds_made.push(exchanged / 3);
+    }
+    assert!(rounds_made.iter().any(|r| *r > 1) && ends > 0, "{rounds_made:?}");
+}
+
+/// The best of several runs of standard NMF goes on for half as many iterations as all have taken, at the most.
+#[test]
+fn standard_goes_on_for_half_of_what_all_runs_took() {
+    let (mut at_most, mut later) = (0, 0);
+    for seed in 1..9 {
+        let (x, labels) = sample(seed);
+        let p = asked(Method::standard(), 5, 3);
+        let (model, all) = heard(&x, &labels, &p);
+        let plain = Parameters { finish: false, ..p };
+        let (stood, before) = heard(&x, &labels, &plain);
+        assert_eq!(model.status, Status::Converged);
+        let (went, stood) = (model.iterations(), stood.iterations());
+        assert!(went > stood && went <= stood + before.len() / 2);
+        at_most += usize::from(went == stood + before.len() / 2);
+        let last = &all[all.len() - 1];
+        assert_eq!((last.iteration, all.len() - before.len()), (went, went - stood));
+        // Of the run that is best.
+        let own = before.iter().filter(|h| h.restart == last.restart).count();
+        assert_eq!(own, stood);
+        later += usize::from(last.restart > 0);
+    }
+    assert!(at_most > 0 && later > 0, "{at_most} {later}");
+}
+
+/// Between standard NMF and Fairer-NMF a fit has two runs, one from either end, and is no worse than both.
+#[test]
+fn a_fit_between_the_two_begins_at_either() {
+    let mut first = [0, 0];
+    for seed in 1..9 {
+        let (x, labels) = sample(seed);
+        for alpha in [0.1, 0.9] {
+            let (between, all) = heard(&x, &labels, &asked(Method::between(alpha), 3, 2));
+            let counted: Vec<&Heard> = all.iter().filter(|h| h.iteration > 0).collect();
+            assert!(counted.iter().all(|h| h.restarts == 2) && all.len() > counted.len());
+            let runs = [0, 1].map(|r| counted.iter().filter(|h| h.restart == r).count());
+            assert_eq!(runs[0] + runs[1], counted.len());
+            assert!(runs.iter().all(|n| *n > 0) && runs.contains(&between.iterations()));
+            let norm = x.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let value = |m: &Model| (1.0 - alpha) * m.total_error() / norm + alpha * m.worst_loss();
+            for end in [Method::standard(), Method::am()] {
+                let end = heard(&x, &labels, &asked(end, 3, 2)).0;
+                assert!(value(&between) <= value(&end) + 1e-9, "{alpha}: {end:?}");
+            }
+            if runs[0] != runs[1] {
+                first[usize::from(between.iterations() == runs[1])] += 1;
+            }
+        }
+    }
+    assert!(first.iter().all(|n| *n > 0), "{first:?}");
+}
+
+/// Large runs come one after the other: one has to be, others only while there is time.
+#[test]
+fn when_the_time_is_up_one_run_has_to_be() {
+    let (x, labels) = sample(1);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let rows = f64::hold(&data, Units::Own);
+    let criteria = vec![Criterion { offset: 0.0, scale: 1.0 }; 3];
+    let stopping = Stopping { max_iterations: 1, ..Stopping::default() };
+    let p = asked(Method::standard(), 3, 1 << 20);
+    for (deadline, wanted) in [(None, 3), (Some(Instant::now()), 1)] {
+        let context = Context { deadline, ..Context::without_limit(&silent) };
+        let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
+        let task = Task::alone(scheme, &criteria, &stopping, context);
+        let made = AtomicUsize::new(0);
+        let one = |number: usize| {
+            assert_eq!(made.fetch_add(1, Ordering::Relaxed), number);
+            let mut rows = rows.apart();
+            let begin = start::make(&mut *rows, p.rank, &p.init, number, p.seed)?;
+            iterate(rows, begin, &task)
+        };
+        let mut kept = Vec::new();
+        each(&*rows, &p, &task, 3, &one, |number, _| kept.push(number)).unwrap();
+        assert_eq!(kept, (0..wanted).collect::<Vec<_>>());
+        assert_eq!(made.load(Ordering::Relaxed), wanted);
+    }
+}
+
+#[test]
+fn sorted_losses_are_compared_at_the_first_that_differs() {
+    let below = lexicographically_below;
+    assert!(below(&[0.1, 0.3], &[0.3, 0.2]) && !below(&[0.3, 0.2], &[0.1, 0.3]));
+    assert!(below(&[0.2, 0.2, 0.2], &[0.1, 0.1, 0.3]), "the largest comes first");
+    assert!(!below(&[0.3, 0.1], &[0.1, 0.3]), "equal");
+    // Rounding does not count.
+    assert!(below(&[0.3 + 1e-10, 0.1], &[0.3, 0.2]) && !below(&[0.3 - 1e-10], &[0.3]));
+}
+
+#[test]
+fn what_leads_up_to_a_run_is_told_and_not_counted() {
+    let heard = std::sync::Mutex::new(Vec::new());
+    let observer = |progress: &Progress<'_>| {
+        heard.lock().unwrap().push(format!("{progress:?}"));
+        ControlFlow::Break(())
+    };
+    let told = |iteration: usize| Progress::Iteration {
+        restart: 1,
+        restarts: 3,
+        iteration,
+        losses: &[0.1, 0.2],
+        weights: &[0.5, 0.5],
+        worst_loss: 0.2,
+    };
+    assert!(leading_up(&told(7), &observer).is_break());
+    let baselines = Progress::Baselines { done: 2, total: 4 };
+    assert!(leading_up(&baselines, &observer).is_break());
+    let wanted = [format!("{:?}", told(0)), format!("{baselines:?}")];
+    assert_eq!(*heard.lock().unwrap(), wanted);
+}
