@@ -9,11 +9,11 @@ notes the functions it enters (MUTANT_RECORD=file), so that only such tests are 
 first, then the quickest. Constants are left out.
 
     python crates/fairer-nmf-bench/benches/mutants.py make COPY PART...     # e.g. src/weights src/update
-    python crates/fairer-nmf-bench/benches/mutants.py run COPY RESULTS.jsonl [SECONDS]
+    python crates/fairer-nmf-bench/benches/mutants.py run COPY RESULTS.jsonl [SECONDS [SLOW]]
 
 `make` writes a copy of the repository's library whose files with one of the PARTs in their path are rewritten, leaves out mutants
 that do not compile and builds the tests. `run` appends a line of JSON for every mutant: caught, timeout, missed, unreached,
-or capped where not all tests that reach it were run in SECONDS (10). Whole bodies are copied: some 700 mutants are enough for
+or capped where not all tests that reach it were run in SECONDS (10); tests that take longer than SLOW (3 seconds) are not run. Whole bodies are copied: some 700 mutants are enough for
 one copy. Needs `cargo install cargo-mutants`.
 """
 
@@ -28,8 +28,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 CRATE = Path("crates/fairer-nmf")
-# Tests that take longer, in seconds, are not run.
-SLOW = 3.0
 SWITCH = r"""
 //! Which mutant runs.
 #![allow(missing_docs)]
@@ -185,22 +183,22 @@ def test(copy, binary, name, timeout, **environment):
     return result, time.monotonic() - begin
 
 
-def tests_of(copy, binaries):
+def tests_of(copy, binaries, slow):
     """All tests that pass in time, with the functions that they enter."""
     record = copy / "record"
     for binary in binaries:
         listed = subprocess.run([binary, "--list"], stdout=subprocess.PIPE, text=True).stdout
         for name in re.findall(r"^(.*): test$", listed, re.M):
             record.unlink(missing_ok=True)
-            result, seconds = test(copy, binary, name, SLOW, MUTANT_RECORD=str(record))
+            result, seconds = test(copy, binary, name, slow, MUTANT_RECORD=str(record))
             if result == "passed" and record.exists():
                 entered = {int(line) for line in record.read_text().split()}
                 yield {"binary": binary, "name": name, "seconds": seconds, "entered": entered}
 
 
-def run(copy, results, most=10.0):
+def run(copy, results, most=10.0, slow=3.0):
     state = json.loads((copy / "mutants.json").read_text())
-    tests = list(tests_of(copy, state["binaries"]))
+    tests = list(tests_of(copy, state["binaries"], slow))
     with open(results, "a", encoding="utf-8") as file:
         for index, function in enumerate(state["functions"]):
             module = function["file"].split("src/")[1][:-3].replace("/", "::") + "::"
@@ -230,4 +228,4 @@ if __name__ == "__main__":
     if task == "make":
         make(Path(copy).resolve(), *rest)
     else:
-        run(Path(copy).resolve(), rest[0], *map(float, rest[1:2]))
+        run(Path(copy).resolve(), rest[0], *map(float, rest[1:3]))

@@ -165,6 +165,11 @@ impl GroupBaseline {
         Self { error: self.error * unit, run_errors }
     }
 
+    /// E_ℓ/N_ℓ for a group of this norm: what a loss is a relative error less of.
+    pub(crate) fn relative(&self, norm: f64) -> f64 {
+        self.error / norm
+    }
+
     /// Standard deviation of the runs' errors (divisor T − 1); none with fewer than two runs.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {

@@ -60,6 +60,24 @@ pub struct Permutation {
     pub groups: Vec<GroupChances>,
 }
 
+impl Permutation {
+    /// Says so where the draws are too few for any group to fall below the level, whatever they show: Holm's smallest is that of all groups
+    /// over one more than the draws.
+    pub(super) fn too_few(&self, level: f64) -> Option<String> {
+        let (groups, alpha) = (self.groups.len() as f64, 1.0 - level);
+        let least = groups / (self.draws + 1) as f64;
+        let of = if self.refit { "losses" } else { "errors" };
+        (least > alpha + 1e-12).then(|| {
+            format!(
+                "The p-values of the {of} come from {} draws, with which none can be below {:.2}; from {} draws on they could tell.",
+                self.draws,
+                least.min(1.0),
+                (groups / alpha - 1.0 - 1e-9).ceil()
+            )
+        })
+    }
+}
+
 /// Differences below this share of the statistic are rounding and count as equal.
 const EQUAL: f64 = 1e-12;
 
@@ -193,4 +211,26 @@ fn check_draws(draws: usize) -> Result<()> {
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_that_cannot_tell_are_said_to_be_too_few() {
+        let chance = Chance { p: 1.0, adjusted: 1.0, expected: 0.1 };
+        let said = |draws: usize, groups: usize, refit: bool, level: f64| {
+            let one = GroupChances { relative_error: chance, loss: refit.then_some(chance) };
+            Permutation { draws, refit, groups: vec![one; groups] }.too_few(level)
+        };
+        let two = said(20, 2, true, 0.95).unwrap();
+        assert!(two.contains("of the losses come from 20 draws") && two.contains("below 0.10"));
+        assert!(two.contains("from 39 draws on"), "{two}");
+        assert_eq!([said(39, 2, true, 0.95), said(19, 1, true, 0.95)], [None, None]);
+        assert!(said(38, 2, true, 0.95).is_some() && said(39, 2, true, 0.99).is_some());
+        let many = said(999, 60, false, 0.95).unwrap();
+        assert!(many.contains("of the errors") && many.contains("from 1199 draws on"), "{many}");
+        assert!(said(1, 7, true, 0.95).unwrap().contains("below 1.00"));
+    }
 }

@@ -290,7 +290,7 @@ fn of_pair<T: Element>(
     let worst_group = crate::weights::largest(&groups.iter().map(loss).collect::<Vec<f64>>());
     let squares: f64 = found.row_squared_errors.iter().sum();
     let total_error = (squares / data.squared_norm()).sqrt();
-    let verdict = verdict::verdict(&Findings {
+    let mut verdict = verdict::verdict(&Findings {
         groups: &groups,
         differences: differences.as_ref(),
         chance: chance.as_ref(),
@@ -300,6 +300,8 @@ fn of_pair<T: Element>(
         chance_spent,
         without_families: o.differences && several && families.is_none(),
     });
+    let shown = permutation_refit.as_ref().or(permutation.as_ref());
+    verdict.notes.extend(shown.and_then(|test| test.too_few(o.level)));
     Ok(AuditReport {
         rank,
         rows: data.rows(),

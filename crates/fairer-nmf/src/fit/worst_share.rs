@@ -168,7 +168,7 @@ pub(super) fn fit_share<T: Element>(
     let model = &mut found.model;
     let norms: Vec<f64> = model.groups.iter().map(|g| g.norm).collect();
     let losses = |stand: &Stand| {
-        let of = |l: usize| stand.of_groups[l] - baselines[l].error / norms[l];
+        let of = |l: usize| stand.of_groups[l] - baselines[l].relative(norms[l]);
         (0..norms.len()).map(of).collect::<Vec<f64>>()
     };
     model.history = path[1..].iter().map(losses).collect();

@@ -265,6 +265,28 @@ fn groups_outside_the_maximum_are_not_made_to_pay() {
     assert!(within >= 8, "{within} of 10");
 }
 
+/// Where groups are helped at a price, the fit says by how much of the data the total error rose.
+#[test]
+fn a_rise_is_said_as_shares_of_the_data() {
+    let mut rises = 0;
+    for seed in 0..4 {
+        let (x, labels) = draw(&[25, 90, 150], 1.5, 0.1, seed);
+        let x = 7.0 * x;
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let found = careful(&data);
+        let rose = found.model.warnings.iter().find_map(|w| match w {
+            Warning::TotalErrorRose { standard, found, .. } => Some((*standard, *found)),
+            _ => None,
+        });
+        let Some((standard, after)) = rose else { continue };
+        rises += 1;
+        assert!((after - total_error(&found)).abs() < 1e-9, "{after}");
+        let plain = total_error(&fitted(&data, Method::standard(), Baseline::Zero));
+        assert!((standard / plain - 1.0).abs() < 0.02, "{standard}, {plain}");
+    }
+    assert!(rises > 0, "nothing was tested");
+}
+
 /// Three topics for five: what sharing costs cannot be mended by much, and a group that is like random ones must not pay
 /// more for the little that can than those gain whom it helps.
 #[test]

@@ -37,6 +37,8 @@ fn a_fit_that_goes_on_ends_with_the_same_bits() {
         (Method::mu(), Init::Random),
         (Method::Standard { update: Update::Hals }, Init::Random),
         (Method::am(), Init::Nndsvd),
+        (Method::standard(), Init::Auto),
+        (Method::between(0.5), Init::Auto),
     ];
     for (method, init) in variants {
         let p = Parameters {

@@ -63,6 +63,23 @@ fn sorted_losses_are_never_lexicographically_above_the_plain_fits() {
     assert!(lowered > 0, "nothing was ever lowered: the test says nothing");
 }
 
+/// What is certified is the largest loss, as of any fit.
+#[test]
+fn the_gap_is_that_of_the_largest_loss() {
+    let mut large = 0;
+    for seed in 0..4 {
+        let (x, labels, _) = data(seed, 3);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let (method, baseline) = (Method::leximin(), Baseline::Zero);
+        let p = Parameters { method, baseline, n_init: 1, bound: false, ..Parameters::new(2) };
+        let model = fit(&data, &p, &silent).unwrap().model;
+        let (gap, worst) = (model.step_gap.unwrap(), model.worst_loss());
+        assert!((0.0..1e-3).contains(&gap), "{gap} of {worst}");
+        large += usize::from(worst > 0.1);
+    }
+    assert!(large > 0, "losses near zero prove nothing");
+}
+
 /// With two groups, of which the first needs a topic of its own, the second gets the best single topic there is: no local minimum.
 #[test]
 fn the_second_level_is_the_best_there_is_where_that_is_known() {
