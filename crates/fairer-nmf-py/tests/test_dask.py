@@ -153,6 +153,16 @@ def test_labels_are_named_and_ordered_as_in_memory(client):
         assert far(own, model) < 1e-10
 
 
+def test_the_dashboard_has_a_line_for_every_round(client):
+    X, groups = rows_and_groups()
+    model = fitted(cluster.FairerNMF, da.from_array(X, chunks=(80, -1)), groups, **FIXED)
+    # Dask keeps the names of lines; those of other fits are the same.
+    lines = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
+    rounds = model.traffic_["rounds"]
+    assert rounds >= FIXED["max_iter"]
+    assert {f"fairer_nmf_round_{number}" for number in range(rounds)} <= lines
+
+
 def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, monkeypatch):
     moved = {"bytes": 0}
     write = tcp.TCP.write

@@ -254,7 +254,8 @@ class Rounds:
                 [self._held[number] for number in numbers],
                 [given] * len(numbers),
                 threads=self._threads,
-                key=[f"fairer_nmf_pass-{self._name}-{attempt}-{number}" for number in numbers],
+                # What is before the first dash is a line of the dashboard.
+                key=[f"fairer_nmf_round_{attempt}-{self._name}-{number}" for number in numbers],
                 workers=[worker],
                 pure=False,
             )

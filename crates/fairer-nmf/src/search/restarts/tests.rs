@@ -139,6 +139,22 @@ fn exchanges_go_on_while_they_are_worth_it() {
     assert!(rounds_made.iter().any(|r| *r > 1) && ends > 0 && went_on > 0, "{rounds_made:?}");
 }
 
+/// Every run has a name of its own in a checkpoint, whichever it is that is delivered.
+#[test]
+fn what_is_kept_of_one_run_is_not_taken_for_another() {
+    for (seed, rank) in (1..7).flat_map(|seed| [(seed, 3), (seed, 5)]) {
+        let (x, labels) = sample(seed);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let p = asked(Method::am(), rank, 3);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let every = std::time::Duration::from_secs(3600);
+        let kept = crate::fit::Checkpoint { path, every, resume: false };
+        let kept = crate::fit::fit_kept(&data, &p, Some(&kept), &silent).unwrap().model;
+        assert_eq!(kept.components, fit(&data, &p, &silent).unwrap().model.components);
+    }
+}
+
 /// The best of several runs of standard NMF goes on for half as many iterations as all have taken, at the most.
 #[test]
 fn standard_goes_on_for_half_of_what_all_runs_took() {
@@ -160,9 +176,12 @@ fn standard_goes_on_for_half_of_what_all_runs_took() {
         assert_eq!(own, stood);
         later += usize::from(last.restart > 0);
         // Random starts that were asked for are left where they stand.
-        let random = |finish| Parameters { init: Init::Random, finish, ..plain.clone() };
-        let told = [true, false].map(|finish| heard(&x, &labels, &random(finish)).1.len());
-        assert_eq!(told[0], told[1]);
+        let random = Parameters { init: Init::Random, ..plain.clone() };
+        // And so is what is not standard NMF.
+        for p in [random, Parameters { method: Method::mu(), ..plain }] {
+            let told = |finish| heard(&x, &labels, &Parameters { finish, ..p.clone() }).1.len();
+            assert_eq!(told(true), told(false), "{:?}", p.method);
+        }
     }
     assert!(at_most > 0 && later > 0, "{at_most} {later}");
 }
