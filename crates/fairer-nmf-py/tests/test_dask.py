@@ -12,6 +12,7 @@ import fairer_nmf
 
 da = pytest.importorskip("dask.array")
 import dask.dataframe as dd  # noqa: E402
+import distributed  # noqa: E402
 import pandas as pd  # noqa: E402
 from distributed.comm import tcp  # noqa: E402
 
@@ -55,6 +56,22 @@ def test_a_fixed_number_of_iterations_is_that_of_memory(client, method):
             model = fitted(cluster.FairerNMF, rows, labels, **options)
             assert far(own, model) < 1e-10
             assert model.groups_.tolist() == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (3, 1), (1, 2)])
+def test_any_number_of_workers_makes_the_same_iterations(workers, threads):
+    X, groups = rows_and_groups()
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=None
+        ) as others,
+        distributed.Client(others, set_as_default=False) as client,
+    ):
+        model = cluster.FairerNMF(random_state=3, **FIXED)
+        model.client = client
+        model.fit(da.from_array(X, chunks=(50, -1)), sensitive_features=da.from_array(groups, chunks=50))
+        assert far(own, model) < 1e-10
 
 
 def test_many_partitions_are_added_by_workers(client):

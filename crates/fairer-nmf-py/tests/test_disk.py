@@ -274,7 +274,9 @@ def test_a_killed_process_goes_on_to_the_same_model(tmp_path, data):
     X, _ = data
     path = saved(tmp_path, X, "npy")
     whole = np.load(io.BytesIO(run("memory", "", "")))
-    for number, (first, second) in enumerate([("memory", "memory"), (path, path), ("memory", path)]):
+    for number, (first, second) in enumerate(
+        [("memory", "memory"), (path, path), ("memory", path), (path, "memory")]
+    ):
         state = tmp_path / f"state{number}"
         run(first, state, "", kill_after=0.05, wait_for=state)
         assert state.exists()
