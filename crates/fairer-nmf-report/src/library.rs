@@ -13,7 +13,7 @@ use fairer_nmf::{
 use crate::content as page;
 pub use crate::escape::YOURS;
 pub use made::made_by;
-use sections::{cost, is_it_real, permutation, quality, topics};
+use sections::{cost, is_it_real, quality, topics};
 
 /// An audit, under the name that the page gives the dictionary.
 #[derive(Clone, Copy, Debug)]
@@ -360,7 +360,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         refit_loss_low: anew.map(|interval| interval.low),
         refit_loss_high: anew.map(|interval| interval.high),
         held_out_loss: own.map(|own| group.relative_error - own),
-        p_value: permutation(audit).map(|p| p_value(&p.groups[l])),
+        p_value: audit.shown_permutation().map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),
         chance_low: chance.map(|c| c.low),
         chance_high: chance.map(|c| c.high),

@@ -1,6 +1,7 @@
 //! Group baselines E_ℓ: what rank-r standard NMF of a group alone leaves (the paper's
 //! Algorithm 1: the mean error of T randomised runs).
 
+use crate::criterion::Criterion;
 use crate::init::Init;
 use crate::stopping::Stopping;
 use crate::update::Update;
@@ -165,9 +166,9 @@ impl GroupBaseline {
         Self { error: self.error * unit, run_errors }
     }
 
-    /// E_ℓ/N_ℓ for a group of this norm: what a loss is a relative error less of.
-    pub(crate) fn relative(&self, norm: f64) -> f64 {
-        self.error / norm
+    /// The criterion against E_ℓ of a group of this norm.
+    pub(crate) fn criterion(&self, norm: f64) -> Criterion {
+        Criterion { offset: self.error, scale: norm }
     }
 
     /// Standard deviation of the runs' errors (divisor T − 1); none with fewer than two runs.

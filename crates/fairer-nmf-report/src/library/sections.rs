@@ -1,6 +1,6 @@
 //! The sections of a page behind the first, from what the library found.
 
-use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals, Permutation};
+use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals};
 use fairer_nmf::fit::Allowance;
 use fairer_nmf::{Model, Status};
 
@@ -12,16 +12,11 @@ use crate::content as page;
 pub(super) fn is_it_real(main: &AuditReport, audits: &[Audited<'_>]) -> Option<page::IsItReal> {
     let shown =
         |a: &Audited<'_>| a.audit.differences.is_some() || a.audit.bootstrap_refit.is_some();
-    let tested = permutation(main).is_some() || main.held_out.is_some();
+    let tested = main.shown_permutation().is_some() || main.held_out.is_some();
     if !(tested || audits.iter().any(shown)) {
         return None;
     }
     Some(page::IsItReal { level: main.options.level, draws: audits.iter().map(draws).collect() })
-}
-
-/// The test that is shown, likewise.
-pub(super) fn permutation(audit: &AuditReport) -> Option<&Permutation> {
-    audit.permutation_refit.as_ref().or(audit.permutation.as_ref())
 }
 
 fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
@@ -29,7 +24,7 @@ fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
         model: (*name).to_owned(),
         bootstrap: audit.bootstrap_refit.as_ref().map(|b| page::Bootstrap { draws: b.draws }),
         unseen: audit.differences.is_some(),
-        permutation: permutation(audit).map(|p| page::Permutation {
+        permutation: audit.shown_permutation().map(|p| page::Permutation {
             draws: p.draws,
             tested: match p.refit {
                 true => page::Tested::Loss,

@@ -64,15 +64,15 @@ impl Permutation {
     /// Says so where the draws are too few for any group to fall below the level, whatever they show: Holm's smallest is that of all groups
     /// over one more than the draws.
     pub(super) fn too_few(&self, level: f64) -> Option<String> {
-        let (groups, alpha) = (self.groups.len() as f64, 1.0 - level);
-        let least = groups / (self.draws + 1) as f64;
+        let groups = self.groups.len() as f64;
+        // The level may be a rounding off.
+        let enough = (groups / (1.0 - level) - 1e-9).ceil() - 1.0;
         let of = if self.refit { "losses" } else { "errors" };
-        (least > alpha + 1e-12).then(|| {
+        ((self.draws as f64) < enough).then(|| {
             format!(
-                "The p-values of the {of} come from {} draws, with which none can be below {:.2}; from {} draws on they could tell.",
+                "The p-values of the {of} come from {} draws, with which none can be below {:.2}; from {enough} draws on they could tell.",
                 self.draws,
-                least.min(1.0),
-                (groups / alpha - 1.0 - 1e-9).ceil()
+                (groups / (self.draws + 1) as f64).min(1.0),
             )
         })
     }

@@ -83,6 +83,12 @@ impl AuditReport {
         self.groups.iter().enumerate().map(of).collect()
     }
 
+    /// The test whose p-values are shown: that of the R-Loss where baselines were fitted anew, else that of the R-Error.
+    #[must_use]
+    pub fn shown_permutation(&self) -> Option<&Permutation> {
+        self.permutation_refit.as_ref().or(self.permutation.as_ref())
+    }
+
     /// What bound and curve refer to: `adjusted loss` where chance is allowed for, else `loss`.
     #[must_use]
     pub fn criterion_name(&self) -> &'static str {
@@ -290,7 +296,7 @@ fn of_pair<T: Element>(
     let worst_group = crate::weights::largest(&groups.iter().map(loss).collect::<Vec<f64>>());
     let squares: f64 = found.row_squared_errors.iter().sum();
     let total_error = (squares / data.squared_norm()).sqrt();
-    let mut verdict = verdict::verdict(&Findings {
+    let verdict = verdict::verdict(&Findings {
         groups: &groups,
         differences: differences.as_ref(),
         chance: chance.as_ref(),
@@ -300,9 +306,7 @@ fn of_pair<T: Element>(
         chance_spent,
         without_families: o.differences && several && families.is_none(),
     });
-    let shown = permutation_refit.as_ref().or(permutation.as_ref());
-    verdict.notes.extend(shown.and_then(|test| test.too_few(o.level)));
-    Ok(AuditReport {
+    let mut report = AuditReport {
         rank,
         rows: data.rows(),
         features: data.features(),
@@ -325,5 +329,8 @@ fn of_pair<T: Element>(
         topic_matches: reference.map(|h| match_topics(components, h)).transpose()?,
         unfinished: parts.unfinished,
         options: options.clone(),
-    })
+    };
+    let too_few = report.shown_permutation().and_then(|test| test.too_few(o.level));
+    report.verdict.notes.extend(too_few);
+    Ok(report)
 }

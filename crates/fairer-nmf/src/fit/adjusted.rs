@@ -121,7 +121,7 @@ fn chance<T: Element>(
     let mut beside = Vec::with_capacity(found.len());
     let of_groups = allowances.iter_mut().zip(&found).zip(baselines.iter().zip(data.groups()));
     for ((allowance, chance), (baseline, group)) in of_groups {
-        let own = chance.relative_error - baseline.relative(group.norm());
+        let own = baseline.criterion(group.norm()).relative_loss(chance.relative_error);
         // Of a group outside the maximum nothing can be told, and nothing tells it from random ones.
         let alike = if allowance.outside { 1.0 } else { chance.alike };
         allowance.loss = (1.0 - alike) * chance.mean + alike * own;
@@ -189,7 +189,7 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
     let of_groups = model.groups.iter_mut().zip(baselines).zip(allowances);
     for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
         // The loss stays the paper's, against E; what was minimised is that less what is allowed.
-        group.loss = group.relative_error - baseline.relative(group.norm);
+        group.loss = baseline.criterion(group.norm).relative_loss(group.relative_error);
         if !allowance.counts() {
             let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
             model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);

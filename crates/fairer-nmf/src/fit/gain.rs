@@ -127,7 +127,7 @@ pub(super) fn against<T: Element>(
     let asked = (baselines, &allowed.allowances[..]);
     let mut found = fit_to(data, parameters, asked, from, observer)?;
     let Some(largest) = allowed.largest() else { return Ok(found) };
-    let of = |(b, g): (&GroupBaseline, &Group)| b.relative(g.norm());
+    let of = |(b, g): (&GroupBaseline, &Group)| b.criterion(g.norm()).relative_offset();
     let relative: Vec<f64> = baselines.iter().zip(data.groups()).map(of).collect();
     let mut excess = allowed.excess(largest, &found.model);
     let (mut last, mut delta) = (None, 0.0);

@@ -168,7 +168,7 @@ pub(super) fn fit_share<T: Element>(
     let model = &mut found.model;
     let norms: Vec<f64> = model.groups.iter().map(|g| g.norm).collect();
     let losses = |stand: &Stand| {
-        let of = |l: usize| stand.of_groups[l] - baselines[l].relative(norms[l]);
+        let of = |l: usize| baselines[l].criterion(norms[l]).relative_loss(stand.of_groups[l]);
         (0..norms.len()).map(of).collect::<Vec<f64>>()
     };
     model.history = path[1..].iter().map(losses).collect();

@@ -111,7 +111,9 @@ impl<T: Element> Draws<'_, '_, T> {
                 let seed = Stream::new(seed, purpose, 0).next_u64();
                 let found = estimate_baselines(&alone, rank, kind, seed, &|_| steps.tell())?;
                 steps.go_on()?;
-                Ok(found.first().map_or(0.0, |baseline| baseline.relative(norm.sqrt())))
+                Ok(found
+                    .first()
+                    .map_or(0.0, |baseline| baseline.criterion(norm.sqrt()).relative_offset()))
             }
         }
     }
