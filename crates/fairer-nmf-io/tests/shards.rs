@@ -1,13 +1,15 @@
 //! Matrices in files: what blocks hold, and what happens to files that change under a fit.
 
 use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fairer_nmf::Parameters;
 use fairer_nmf::fit::fit_rows;
 use fairer_nmf::rows::{Block, BlockSource, FeatureScaling, GroupCodes, in_blocks};
 use fairer_nmf_io::{
-    AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, Shards, open_shards,
+    AnyShards, DenseView, InputLimit, Matrix, Precision, ReadOptions, Shards, on_disk, open_shards,
     read_groups,
 };
 use tempfile::TempDir;
@@ -115,43 +117,130 @@ fn npy(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<
     bytes
 }
 
-/// A shard that is cut short, overwritten or gone during a fit ends it with its name, not with a signal.
-#[test]
-fn a_shard_that_changes_ends_the_fit_with_a_sentence() {
-    let entry = |row: usize, column: usize| ((row * 7 + column * 3) % 11) as f64 + 0.5;
-    for (how, word) in [
-        ("cut", "bytes when the fit began"),
-        ("nan", "changed during the fit"),
-        ("gone", "changed during the fit"),
-    ] {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("x.npy");
-        fs::write(&path, npy(200, 6, entry)).unwrap();
-        let shards = double(&path.display().to_string(), 16 * 48 * 20);
-        assert_eq!(shards.block_rows().len(), 10);
-        let groups =
-            GroupCodes::from_labels((0..200).map(|row| if row % 3 == 0 { "a" } else { "b" }));
-        let rows = in_blocks(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();
-        let broken = std::sync::atomic::AtomicBool::new(false);
-        let observer = |_: &fairer_nmf::Progress<'_>| {
-            if !broken.swap(true, std::sync::atomic::Ordering::Relaxed) {
-                match how {
-                    "cut" => fs::OpenOptions::new()
-                        .write(true)
-                        .open(&path)
-                        .unwrap()
-                        .set_len(3000)
-                        .unwrap(),
-                    "nan" => fs::write(&path, npy(200, 6, |_, _| f64::NAN)).unwrap(),
-                    _ => fs::remove_file(&path).unwrap(),
-                }
-            }
-            std::ops::ControlFlow::Continue(())
-        };
-        let error =
-            fit_rows(&*rows, &Parameters::new(2), &observer).err().expect("an error").to_string();
-        assert!(error.contains("x.npy") && error.contains(word), "{how}: {error}");
+/// An array in one dimension, of numbers in these bytes.
+fn vector(descr: &str, numbers: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    let all: Vec<Vec<u8>> = numbers.collect();
+    let count = all.len();
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},)}}\n");
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &all.concat()].concat()
+}
+
+const ROWS: usize = 200;
+const COLUMNS: usize = 6;
+
+fn entry(row: usize, column: usize) -> f64 {
+    ((row * 7 + column * 3) % 11) as f64 + 0.5
+}
+
+/// The rows of [`entry`] in one of the forms; returns what is opened, and the files behind it.
+fn written(folder: &Path, form: &str) -> (String, Vec<PathBuf>) {
+    let put = |name: &str, bytes: Vec<u8>| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let whole = folder.display().to_string();
+    match form {
+        "one" => {
+            let path = put("x.npy", npy(ROWS, COLUMNS, entry));
+            (path.display().to_string(), vec![path])
+        }
+        "folder" => {
+            let half = ROWS / 2;
+            let second = |row, column| entry(row + half, column);
+            let files =
+                [("0.npy", npy(half, COLUMNS, entry)), ("1.npy", npy(half, COLUMNS, second))];
+            (whole, files.map(|(name, bytes)| put(name, bytes)).into())
+        }
+        "packed" => {
+            let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+            archive.start_file("X.npy", zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(&npy(ROWS, COLUMNS, entry)).unwrap();
+            let path = put("x.npz", archive.finish().unwrap().into_inner());
+            (path.display().to_string(), vec![path])
+        }
+        "sparse" => {
+            let places = || (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |j| (row, j)));
+            let data = places().map(|(row, j)| entry(row, j).to_le_bytes().to_vec());
+            let indices = places().map(|(_, j)| (j as i32).to_le_bytes().to_vec());
+            let indptr = (0..=ROWS).map(|row| ((row * COLUMNS) as i64).to_le_bytes().to_vec());
+            let files = [
+                put("data.npy", vector("<f8", data)),
+                put("indices.npy", vector("<i4", indices)),
+                put("indptr.npy", vector("<i8", indptr)),
+            ];
+            (whole, files.into())
+        }
+        "table" => {
+            let line = |row| (0..COLUMNS).map(|j| entry(row, j).to_string()).collect::<Vec<_>>();
+            let lines = (0..ROWS).map(|row| line(row).join(","));
+            let text = std::iter::once("a,b,c,d,e,f".to_owned()).chain(lines).collect::<Vec<_>>();
+            let path = put("t.csv", text.join("\n").into()).display().to_string();
+            let made = on_disk(&path, &ReadOptions::default(), 1 << 20, &|_| true).unwrap();
+            let inside = fs::read_dir(&made.shards).unwrap().map(|file| file.unwrap().path());
+            let shards = inside.filter(|path| path.extension().is_some_and(|e| e == "npy"));
+            let files = shards.collect();
+            (made.shards, files)
+        }
+        _ => unreachable!("{form}"),
     }
+}
+
+/// A file that is cut short, overwritten or gone during a fit ends it with its name, not with a signal: whatever the form.
+#[test]
+fn files_that_change_end_the_fit_with_a_sentence() {
+    let mut tried = 0;
+    for form in ["one", "folder", "packed", "sparse", "table"] {
+        for how in ["cut", "overwritten", "gone"] {
+            for which in 0.. {
+                let folder = TempDir::new().unwrap();
+                let (opened, files) = written(folder.path(), form);
+                let Some(path) = files.get(which) else { break };
+                let word = if how == "cut" {
+                    "bytes when the fit began"
+                } else {
+                    "changed during the fit"
+                };
+                let error = broken(&opened, || match how {
+                    "cut" => {
+                        let half = fs::metadata(path).unwrap().len() / 2;
+                        fs::OpenOptions::new()
+                            .write(true)
+                            .open(path)
+                            .unwrap()
+                            .set_len(half)
+                            .unwrap();
+                    }
+                    "overwritten" => {
+                        let bytes = vec![0xff; fs::metadata(path).unwrap().len() as usize];
+                        fs::write(path, bytes).unwrap();
+                    }
+                    _ => fs::remove_file(path).unwrap(),
+                });
+                let name = path.file_name().unwrap().to_str().unwrap();
+                assert!(error.contains(name) && error.contains(word), "{form}, {how}: {error}");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 3 * 8, "one file, two, one, three and one");
+}
+
+/// What a fit says that sees its files broken after its first iteration.
+fn broken(opened: &str, break_it: impl Fn() + Sync) -> String {
+    let shards = double(opened, 1 << 16);
+    let labels = (0..ROWS).map(|row| if row % 3 == 0 { "a" } else { "b" });
+    let groups = GroupCodes::from_labels(labels);
+    let rows = in_blocks(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let observer = |_: &fairer_nmf::Progress<'_>| {
+        if !done.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            break_it();
+        }
+        std::ops::ControlFlow::Continue(())
+    };
+    fit_rows(&*rows, &Parameters::new(2), &observer).err().expect("an error").to_string()
 }
 
 #[test]

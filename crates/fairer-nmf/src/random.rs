@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Rank(u64, u64),
     /// Folds and clusters behind groups that are found.
     Discover,
+    /// Data that are to be recognised: rows of group ℓ.
+    Digest(u64),
 }
 
 impl Purpose {
@@ -48,6 +50,7 @@ impl Purpose {
             Self::Rank(a, b) => (40, a, b),
             Self::Resample => (20, 0, 0),
             Self::Discover => (50, 0, 0),
+            Self::Digest(group) => (60, group, 0),
         }
     }
 }
@@ -58,7 +61,7 @@ pub(crate) struct Stream(u64);
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

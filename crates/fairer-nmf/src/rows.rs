@@ -5,6 +5,7 @@
 //! is asked through it, and the holders in memory and in blocks; no algorithm does.
 
 mod blocks;
+mod digest;
 mod filled;
 mod memory;
 mod moments;
@@ -200,6 +201,12 @@ pub trait Rows: Send + Sync {
     fn representation(&self) -> Result<Representation>;
     /// The second statistic that adds over rows: what the bound asks for.
     fn moments(&self) -> Box<dyn Moments + '_>;
+
+    /// A number that other entries, or rows in another order or other groups, do not have; the same with whoever holds the data.
+    ///
+    /// # Errors
+    /// As [`Rows::pass`].
+    fn digest(&self) -> Result<u64>;
 
     /// The same rows with a W of their own, not begun: for runs side by side.
     fn apart(&self) -> Box<dyn Rows + '_>;

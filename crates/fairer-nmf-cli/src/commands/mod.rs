@@ -14,6 +14,8 @@ mod sweep;
 mod topics;
 mod transform;
 
+use std::error::Error;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::args::{RunArgs, typed};
@@ -96,7 +98,15 @@ fn on_threads(
     run: &RunArgs,
     work: impl FnOnce() -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let Some(threads) = run.threads else { return work() };
+    let Some(threads) = run.threads else {
+        // At once, while there is memory for them. Where the process has them already, that is no failure.
+        return match rayon::ThreadPoolBuilder::new().build_global() {
+            Err(e) if e.source().is_some() => Err(Failure::failed(format!(
+                "cannot start the threads: {e}: give --threads 1, or more memory"
+            ))),
+            _ => work(),
+        };
+    };
     // More than the machine has would only wait for each other.
     let most = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
     match rayon::ThreadPoolBuilder::new().num_threads((threads as usize).min(most)).build() {

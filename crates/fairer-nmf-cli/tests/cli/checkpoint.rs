@@ -29,8 +29,15 @@ const FIT: [&str; 19] = [
 
 fn program(place: &Place, more: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
-    command.current_dir(place.path()).arg("fit").arg(HEART).args(FIT).args(more);
+    command.current_dir(place.path()).arg("fit").arg("heart.csv").args(FIT).args(more);
     command
+}
+
+/// A folder with the table, which is converted beside itself where it stays on disk.
+fn place() -> Place {
+    let place = Place::new();
+    std::fs::copy(HEART, place.path().join("heart.csv")).unwrap();
+    place
 }
 
 fn model(place: &Place) -> Vec<u8> {
@@ -38,10 +45,10 @@ fn model(place: &Place) -> Vec<u8> {
 }
 
 /// Kills the fit after random times, and goes on each time; returns how often it was killed.
-fn kill_and_go_on(kills: u32, seed: u64) -> u32 {
-    let place = Place::new();
+fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
+    let place = place();
     let start = Instant::now();
-    assert!(program(&place, &[]).status().unwrap().success());
+    assert!(program(&place, memory).status().unwrap().success());
     let whole = start.elapsed();
     let expected = model(&place);
     let (mut state, mut killed) = (seed, 0);
@@ -51,7 +58,7 @@ fn kill_and_go_on(kills: u32, seed: u64) -> u32 {
         loop {
             let checkpoint = ["--checkpoint", "state", "--every", "5ms", "--resume"];
             let more = if begun { &checkpoint[..] } else { &checkpoint[..4] };
-            let mut child = program(&place, more).spawn().unwrap();
+            let mut child = program(&place, &[memory, more].concat()).spawn().unwrap();
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -86,12 +93,19 @@ fn kill_and_go_on(kills: u32, seed: u64) -> u32 {
 #[test]
 fn a_process_killed_at_random_times_ends_with_the_same_model() {
     let count = kills(10);
-    assert_eq!(kill_and_go_on(count, 1), count);
+    assert_eq!(kill_and_go_on(count, 1, &[]), count);
+}
+
+/// With the rows on disk, in a dozen blocks.
+#[test]
+fn so_does_one_whose_rows_stay_on_disk() {
+    let count = kills(5);
+    assert_eq!(kill_and_go_on(count, 2, &["--memory", "40kB"]), count);
 }
 
 #[test]
 fn what_cannot_be_gone_on_from_is_refused() {
-    let place = Place::new();
+    let place = place();
     let said = |more: &[&str]| {
         let output = program(&place, more).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{more:?}");

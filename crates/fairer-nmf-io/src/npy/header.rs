@@ -33,6 +33,9 @@ pub(super) enum Kind {
 /// More than any header has; NumPy itself reads no longer ones.
 pub(crate) const LONGEST_HEADER: u64 = 1 << 16;
 
+/// Elements that are converted at a time: they stay in cache until they are used.
+const AT_ONCE: usize = 1 << 12;
+
 impl Header {
     /// Reads the header at the start of `bytes`.
     pub(crate) fn parse(path: &str, bytes: &[u8]) -> Result<Header, InputError> {
@@ -130,14 +133,33 @@ impl Header {
         self.width
     }
 
-    /// Elements that were read apart from their header, in stored order.
+    /// Elements that were read apart from their header, in stored order, some at a time.
     pub(crate) fn converted<'a>(
         &self,
         path: &str,
         elements: &'a [u8],
-    ) -> Result<impl Iterator<Item = f64> + use<'a>, InputError> {
-        let shape = vec![elements.len() / self.width.max(1)];
-        Self { shape, offset: 0, ..self.clone() }.numbers(path, elements)
+    ) -> Result<impl Iterator<Item = Vec<f64>> + use<'a>, InputError> {
+        let convert: fn(&[u8], bool) -> Vec<f64> = match (self.kind, self.width) {
+            (Kind::Float, 8) => |e, big| each(e, big, f64::from_le_bytes),
+            (Kind::Float, 4) => |e, big| each(e, big, |b| f64::from(f32::from_le_bytes(b))),
+            (Kind::Signed, 8) => |e, big| each(e, big, |b| i64::from_le_bytes(b) as f64),
+            (Kind::Signed, 4) => |e, big| each(e, big, |b| f64::from(i32::from_le_bytes(b))),
+            (Kind::Signed, 2) => |e, big| each(e, big, |b| f64::from(i16::from_le_bytes(b))),
+            (Kind::Signed, 1) => |e, big| each(e, big, |b| f64::from(i8::from_le_bytes(b))),
+            (Kind::Unsigned, 8) => |e, big| each(e, big, |b| u64::from_le_bytes(b) as f64),
+            (Kind::Unsigned, 4) => |e, big| each(e, big, |b| f64::from(u32::from_le_bytes(b))),
+            (Kind::Unsigned, 2) => |e, big| each(e, big, |b| f64::from(u16::from_le_bytes(b))),
+            (Kind::Unsigned | Kind::Bool, 1) => |e, big| each(e, big, |[b]| f64::from(b)),
+            _ => {
+                return Err(InputError::Unsupported {
+                    path: path.into(),
+                    what: "texts, or floats of an unusual width".into(),
+                    fix: "numbers are expected; save it from NumPy as float64 or float32".into(),
+                });
+            }
+        };
+        let big_endian = self.big_endian;
+        Ok(elements.chunks(AT_ONCE * self.width).map(move |some| convert(some, big_endian)))
     }
 
     /// The bytes of the elements, all there.
@@ -159,32 +181,21 @@ impl Header {
         path: &str,
         bytes: &'a [u8],
     ) -> Result<impl Iterator<Item = f64> + use<'a>, InputError> {
-        let elements = self.elements(path, bytes)?;
-        let convert: fn([u8; 8]) -> f64 = match (self.kind, self.width) {
-            (Kind::Float, 8) => f64::from_le_bytes,
-            (Kind::Float, 4) => |b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
-            (Kind::Signed, 8) => |b| i64::from_le_bytes(b) as f64,
-            (Kind::Signed, 4) => |b| f64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]])),
-            (Kind::Signed, 2) => |b| f64::from(i16::from_le_bytes([b[0], b[1]])),
-            (Kind::Signed, 1) => |b| f64::from(b[0] as i8),
-            (Kind::Unsigned | Kind::Bool, _) => |b| u64::from_le_bytes(b) as f64,
-            _ => {
-                return Err(InputError::Unsupported {
-                    path: path.into(),
-                    what: "texts, or floats of an unusual width".into(),
-                    fix: "numbers are expected; save it from NumPy as float64 or float32".into(),
-                });
-            }
-        };
-        let (width, big_endian) = (self.width, self.big_endian);
-        Ok(elements.chunks_exact(width).map(move |element| {
-            let mut low_first = [0; 8];
-            low_first[..width].copy_from_slice(element);
-            if big_endian {
-                low_first[..width].reverse();
-            }
-            convert(low_first)
-        }))
+        Ok(self.converted(path, self.elements(path, bytes)?)?.flatten())
+    }
+}
+
+/// Elements of N bytes, the lowest first or, where they are `big`-endian, last.
+fn each<const N: usize>(elements: &[u8], big: bool, convert: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+    let reversed = |element: &[u8; N]| {
+        let mut low_first = *element;
+        low_first.reverse();
+        convert(low_first)
+    };
+    let elements = elements.as_chunks().0.iter();
+    match big {
+        true => elements.map(reversed).collect(),
+        false => elements.map(|element| convert(*element)).collect(),
     }
 }
 

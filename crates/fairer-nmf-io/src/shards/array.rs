@@ -108,8 +108,7 @@ impl Array {
             return self.raw(first, bytemuck::cast_slice_mut(into));
         }
         into.clear();
-        into.extend(self.converted(first, count)?.into_iter().map(T::from_f64));
-        Ok(())
+        self.each(first, count, |some| into.extend(some.into_iter().map(T::from_f64)))
     }
 
     /// Elements as column numbers.
@@ -126,15 +125,21 @@ impl Array {
         into.clear();
         // A number that is none of a column becomes -1, which is refused.
         let column = |v: f64| if (0.0..=f64::from(i32::MAX)).contains(&v) { v as i32 } else { -1 };
-        into.extend(self.converted(first, count)?.into_iter().map(column));
-        Ok(())
+        self.each(first, count, |some| into.extend(some.into_iter().map(column)))
     }
 
     /// Elements as f64, in which whole numbers below 2^53 are exact.
     pub(super) fn converted(&self, first: usize, count: usize) -> Result<Vec<f64>, Error> {
+        let mut all = Vec::with_capacity(count);
+        self.each(first, count, |some| all.extend(some))?;
+        Ok(all)
+    }
+
+    fn each(&self, first: usize, count: usize, visit: impl FnMut(Vec<f64>)) -> Result<(), Error> {
         let mut raw = vec![0; count * self.header.width()];
         self.raw(first, &mut raw)?;
         let lost = |e: InputError| self.stamp.lost(&e.to_string());
-        Ok(self.header.converted(&self.stamp.path, &raw).map_err(lost)?.collect())
+        self.header.converted(&self.stamp.path, &raw).map_err(lost)?.for_each(visit);
+        Ok(())
     }
 }

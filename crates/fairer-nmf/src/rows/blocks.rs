@@ -323,6 +323,13 @@ where
         Box::new(BlockMoments::new(self))
     }
 
+    fn digest(&self) -> Result<u64> {
+        match self.ask(What::Digest)? {
+            Answer::Digest(found) => Ok(found),
+            _ => unreachable!("a digest is answered with a digest"),
+        }
+    }
+
     fn apart(&self) -> Box<dyn Rows + '_> {
         let w = Arc::new(Mutex::new(Store::empty()));
         let (core, view) = (Arc::clone(&self.core), Arc::clone(&self.view));

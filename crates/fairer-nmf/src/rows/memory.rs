@@ -6,6 +6,7 @@
 //! the kernels are compiled once for f32 and once for f64, here.
 
 use super::blocks::Held;
+use super::digest::digest;
 use super::filled::Filled;
 use super::moments::InMemory;
 use super::origin::{Origin, Trace};
@@ -277,6 +278,10 @@ where
 
     fn moments(&self) -> Box<dyn Moments + '_> {
         Box::new(InMemory::new(&self.data))
+    }
+
+    fn digest(&self) -> Result<u64> {
+        Ok(digest(&self.data, 0))
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {

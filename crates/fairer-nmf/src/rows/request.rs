@@ -39,6 +39,8 @@ pub(super) enum Ask {
     Measure,
     /// One pass for H: gram (r×r) and cross (n×r) of every group of the run.
     Pass { step: RowStep },
+    /// What tells the data from others, in parts.
+    Digest,
     /// ‖X_ℓ − W_ℓH‖² of one group of the run.
     SquaredError { group: usize },
     /// G_ℓ (n×n) of every group, for ‖X_ℓ‖².

@@ -4,6 +4,7 @@
 //! makes the share anew): it then says so, and is asked again with all that makes W anew. A
 //! question that comes twice is answered twice alike, and W moves once.
 
+use super::digest::{digest, to_parts};
 use super::moments::InMemory;
 use super::request::{Ask, Begin, Recipe, Request};
 use super::{RowStep, pass};
@@ -82,6 +83,10 @@ impl<T: Number> Share<T> {
         let (l, recipe) = (self.groups.len(), &*request.recipe);
         Ok(match request.head.ask {
             Ask::Measure => Some(self.with_data(matrix, numbers, None, |data| measure(data))),
+            Ask::Digest => {
+                let first = self.first;
+                Some(self.with_data(matrix, &[], None, |data| to_parts(digest(data, first)).into()))
+            }
             Ask::Grams | Ask::Products { .. } | Ask::Whole => {
                 let (scale, numbers) =
                     numbers.split_at_checked(matrix.columns()).ok_or_else(short)?;

@@ -7,6 +7,7 @@ mod moments;
 #[cfg(test)]
 mod tests;
 
+use super::digest::{PARTS, from_parts};
 use super::moments::Moments;
 use super::origin::{Origin, Trace};
 use super::request::{Ask, Begin, Head, Recipe, Request};
@@ -278,6 +279,10 @@ impl Rows for Spread<'_> {
 
     fn moments(&self) -> Box<dyn Moments + '_> {
         Box::new(SpreadMoments::new(self))
+    }
+
+    fn digest(&self) -> Result<u64> {
+        Ok(from_parts(&self.ask(Ask::Digest, Vec::new(), PARTS)?))
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {

@@ -110,6 +110,9 @@ impl Rows for Cut<'_> {
     fn moments(&self) -> Box<dyn Moments + '_> {
         Box::new(CutMoments(self))
     }
+    fn digest(&self) -> Result<u64> {
+        memory::Memory::new(&self.data, Units::Given).digest()
+    }
     fn apart(&self) -> Box<dyn Rows + '_> {
         Box::new(Cut::new(self.data.clone(), self.unit, self.parts))
     }

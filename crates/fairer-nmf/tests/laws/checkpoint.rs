@@ -94,10 +94,14 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     assert!(said.contains("rank was 2 and is 3 now"), "{said}");
     let said = refused(&data, &Parameters { seed: 9, ..p.clone() });
     assert!(said.contains("seed was 0 and is 9 now"), "{said}");
+    // The last bit of one entry.
     let mut other = x.clone();
-    other[[7, 3]] += 0.01;
+    other[[7, 3]] = other[[7, 3]].next_up();
     let said = refused(&GroupedData::new(other.view(), &labels).unwrap(), &p);
     assert!(said.contains("the numbers in the data are not those of then"), "{said}");
+    // The same entries with other factors.
+    let scaled = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
+    assert!(refused(&scaled, &p).contains("are not those of then"));
     // Two rows of one group that change places.
     let mut other = x.clone();
     let differs = |row: &usize| labels[*row] == labels[0] && x.row(*row) != x.row(0);

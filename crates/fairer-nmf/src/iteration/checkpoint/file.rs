@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Version of the format; another is refused.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What is known of the whole fit.
 #[derive(Serialize, Deserialize)]

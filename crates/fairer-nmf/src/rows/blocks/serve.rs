@@ -5,6 +5,7 @@ use super::{Block, Core, View};
 use crate::data::{Group, GroupedData};
 use crate::dictionary::Dictionary;
 use crate::kernel::tiles::Tiles;
+use crate::rows::digest::digest;
 use crate::rows::moments::InMemory;
 use crate::rows::pass::{self, Prepared, Workers};
 use crate::rows::{Element, RowStep};
@@ -34,6 +35,8 @@ pub(super) enum What {
     },
     /// The Gram matrix of every group.
     Grams,
+    /// What tells the data from others.
+    Digest,
 }
 
 /// The answers, in the order of the variants of [`What`].
@@ -41,6 +44,7 @@ pub(super) enum Answer {
     Statistics(Vec<Statistics>),
     Errors(Vec<Vec<f64>>),
     Grams(Vec<Vec<f64>>),
+    Digest(u64),
 }
 
 /// A question with what was summed so far.
@@ -53,6 +57,7 @@ enum Sums<T> {
     Pass { prepared: Prepared<T>, total: Vec<Statistics>, workers: Workers<T> },
     Errors(Vec<Vec<f64>>),
     Grams(Vec<Tiles>),
+    Digest(u64),
 }
 
 impl<T: Element> Core<T> {
@@ -82,6 +87,7 @@ impl<T: Element> Work<T> {
             },
             What::Errors { .. } => Sums::Errors(vec![Vec::new(); groups]),
             What::Grams => Sums::Grams(vec![Tiles::zero(core.features); groups]),
+            What::Digest => Sums::Digest(0),
         };
         Self { ask, sums }
     }
@@ -137,6 +143,10 @@ impl<T: Element> Work<T> {
                 tiles.iter_mut().enumerate().for_each(|(l, tiles)| block.add_gram(l, tiles));
                 Ok(())
             }
+            (Sums::Digest(sum), What::Digest) => {
+                *sum = sum.wrapping_add(digest(&data, core.firsts[number] as u64));
+                Ok(())
+            }
             _ => unreachable!("`Work::new` looks at the same question"),
         }
     }
@@ -155,6 +165,7 @@ impl<T: Element> Work<T> {
             }
             Sums::Errors(found) => Answer::Errors(found),
             Sums::Grams(tiles) => Answer::Grams(tiles.into_iter().map(|t| t.to_dense()).collect()),
+            Sums::Digest(sum) => Answer::Digest(sum),
         })
     }
 }
