@@ -54,6 +54,8 @@ pub struct TableFacts {
     pub left_out: Vec<LeftOut>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// Entries that were too small for f32, where that was asked for.
+    pub vanished: usize,
     /// Names of the groups.
     names: Option<Vec<String>>,
 }
@@ -210,8 +212,8 @@ impl Job<'_> {
         } else if part.issues.dropped > 0 {
             notes.insert(0, categories::left_out_note(part.issues.dropped, part.records, &[]));
         }
-        let found =
-            TableFacts { features: kept.features, recipe: plan.recipe, left_out, notes, names };
+        let (features, vanished) = (kept.features, part.issues.vanished);
+        let found = TableFacts { features, recipe: plan.recipe, left_out, notes, vanished, names };
         making.finish(&parts, &found)?;
         Ok(found)
     }

@@ -11,6 +11,7 @@ mod triple;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes, in_blocks};
 use fairer_nmf::{Element, Error};
@@ -20,7 +21,7 @@ use super::matrix::{DenseView, Matrix};
 use super::options::{Format, Precision};
 use super::room::{InputLimit, Room};
 use super::{folder, npz};
-use array::{Array, Stamp};
+use array::{Array, Stamp, narrowed};
 use triple::Triple;
 
 /// Of the memory that a fit may take, what one block takes at the most.
@@ -69,6 +70,15 @@ impl AnyShards {
         }
     }
 
+    /// Entries that are not zero and too small for the number type, of the blocks that were read so far.
+    #[must_use]
+    pub fn vanished(&self) -> usize {
+        match self {
+            Self::F32(shards) => shards.vanished.load(Ordering::Relaxed),
+            Self::F64(_) => 0,
+        }
+    }
+
     /// An entry in the user's words.
     #[must_use]
     pub fn describe(&self, row: usize, column: usize) -> String {
@@ -105,6 +115,9 @@ pub struct Shards<T> {
     largest: usize,
     /// What an archive may unpack to.
     limit: InputLimit,
+    /// Entries that were too small for T, and the blocks that they were counted in: the first so many.
+    vanished: AtomicUsize,
+    counted: AtomicUsize,
     number: std::marker::PhantomData<T>,
 }
 
@@ -299,6 +312,8 @@ impl<T: Element> Shards<T> {
             block_rows,
             limit,
             largest,
+            vanished: AtomicUsize::new(0),
+            counted: AtomicUsize::new(0),
             number: std::marker::PhantomData,
         })
     }
@@ -308,7 +323,7 @@ impl<T: Element> Shards<T> {
         self.block_rows.iter().sum()
     }
 
-    fn read_npz(&self, stamp: &Stamp, into: &mut Block<T>) -> Result<(), Error> {
+    fn read_npz(&self, stamp: &Stamp, into: &mut Block<T>) -> Result<usize, Error> {
         let mut bytes = Vec::with_capacity(stamp.length as usize);
         stamp.again()?.read_to_end(&mut bytes).map_err(|e| stamp.lost(&e.to_string()))?;
         let room = Room::new(&stamp.path, bytes.len(), self.limit);
@@ -316,20 +331,19 @@ impl<T: Element> Shards<T> {
         into.values.clear();
         into.starts.clear();
         into.columns.clear();
-        match read.map_err(|e| Error::Rows { reason: e.to_string() })?.0 {
+        Ok(match read.map_err(|e| Error::Rows { reason: e.to_string() })?.0 {
             Matrix::Sparse(sparse) => {
                 into.starts = sparse.indptr;
                 into.columns = sparse.indices;
-                into.values.extend(sparse.values.iter().map(|&v| T::from_f64(v)));
+                narrowed(sparse.values.into_iter(), &mut into.values)
             }
             Matrix::Dense(dense) => match dense.view() {
                 DenseView::F32(view) => {
-                    into.values.extend(view.iter().map(|&v| T::from_f64(f64::from(v))))
+                    narrowed(view.iter().map(|&v| f64::from(v)), &mut into.values)
                 }
-                DenseView::F64(view) => into.values.extend(view.iter().map(|&v| T::from_f64(v))),
+                DenseView::F64(view) => narrowed(view.iter().copied(), &mut into.values),
             },
-        }
-        Ok(())
+        })
     }
 }
 
@@ -359,15 +373,22 @@ impl<T: Element> BlockSource<T> for Shards<T> {
     fn read(&self, block: usize, into: &mut Block<T>) -> Result<(), Error> {
         let piece = self.blocks[block];
         let shard = &self.files[piece.file];
-        match &shard.form {
+        let vanished = match &shard.form {
             Form::Npy(array) => {
                 into.starts.clear();
                 let (first, count) = (piece.first * self.features, piece.rows * self.features);
-                array.numbers(first, count, &mut into.values)
+                array.numbers(first, count, &mut into.values)?
             }
-            Form::Npz(stamp) => self.read_npz(stamp, into),
-            Form::Csr(triple) => triple.read(piece.first, piece.rows, into),
+            Form::Npz(stamp) => self.read_npz(stamp, into)?,
+            Form::Csr(triple) => triple.read(piece.first, piece.rows, into)?,
+        };
+        // All blocks are read in order, again and again: each counts the first time.
+        let next = block + 1;
+        let order = Ordering::Relaxed;
+        if self.counted.compare_exchange(block, next, order, order).is_ok() {
+            self.vanished.fetch_add(vanished, order);
         }
+        Ok(())
     }
 
     fn describe(&self, row: usize, column: usize) -> String {

@@ -180,41 +180,70 @@ def test_the_dashboard_has_a_line_for_every_round(client):
     assert {f"fairer_nmf_round_{number}" for number in range(rounds)} <= lines
 
 
-def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, monkeypatch):
-    moved = {"bytes": 0}
-    write = tcp.TCP.write
+def count_writes():
+    """Count the bytes that this process writes to others from now on."""
+    plain = tcp.TCP.write
 
-    async def counted_write(self, *args, **kwargs):
-        written = await write(self, *args, **kwargs)
-        moved["bytes"] += written
+    async def counted(self, *args, **kwargs):
+        written = await plain(self, *args, **kwargs)
+        tcp.TCP.written += written
         return written
 
-    # Driver and scheduler live in this process: all that they say is written here.
-    monkeypatch.setattr(tcp.TCP, "write", counted_write)
-    per_round = []
-    for rows in (300, 6000):
-        X, groups = rows_and_groups(rows)
-        rows_there = da.from_array(X, chunks=(rows // 3, -1)).persist()
-        model = cluster.FairerNMF(random_state=0, **FIXED)
+    tcp.TCP.plain, tcp.TCP.write, tcp.TCP.written = plain, counted, 0
+
+
+def writes():
+    return tcp.TCP.written
+
+
+def count_no_more():
+    tcp.TCP.write = tcp.TCP.plain
+    del tcp.TCP.plain, tcp.TCP.written
+
+
+@pytest.fixture
+def written(client):
+    """Gives the bytes that driver and scheduler (this process) and the workers have written."""
+    count_writes()
+    client.run(count_writes)
+    yield lambda: np.array([writes(), sum(client.run(writes).values())])
+    client.run(count_no_more)
+    count_no_more()
+
+
+@pytest.mark.parametrize("large", [_cluster.LARGE, 0], ids=["asked-by-tasks", "asked-by-workers"])
+def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, written, monkeypatch, large):
+    """Whether questions go with the tasks, or as large ones do from worker to worker."""
+    monkeypatch.setattr(_cluster, "LARGE", large)
+    # 24 shares: workers send answers to each other and add them up.
+    monkeypatch.setattr(cluster.partitions, "SHARES_PER_THREAD", 12)
+    own_round = _cluster.Rounds._round
+    found = []
+    for rows in (480, 9600):
         seen = []
-        ask = _cluster.Rounds.ask
 
-        def noted(self, *args, ask=ask, seen=seen):
-            seen.append(moved["bytes"])
-            return ask(self, *args)
+        def counted(self, batch, seen=seen):
+            # To look is traffic too: once at the beginning, and at the end.
+            if self.rounds in (3, 12):
+                seen.append(written())
+            own_round(self, batch)
 
-        monkeypatch.setattr(_cluster.Rounds, "ask", noted)
-        model.fit(rows_there, sensitive_features=da.from_array(groups, chunks=rows // 3))
-        monkeypatch.setattr(_cluster.Rounds, "ask", ask)
-        per_round.append((seen[-1] - seen[2]) / (len(seen) - 3))
-        traffic = model.traffic_
-        own = (traffic["sent"] + traffic["received"]) / traffic["rounds"]
-        # What we count ourselves is there, with Dask's own messages around it.
-        assert own < per_round[-1]
-        per_round[-1] = (per_round[-1], own)
-    (small, own_small), (large, own_large) = per_round
-    assert own_large == pytest.approx(own_small, rel=0.01)
-    assert large < 1.5 * small, "twenty times the rows, and the scheduler's own chatter"
+        monkeypatch.setattr(_cluster.Rounds, "_round", counted)
+        X, groups = rows_and_groups(rows)
+        # By turns to every worker: how many answers cross depends on where shares are.
+        blocks = client.scatter(np.split(X, 24), hash=False)
+        rows_there = da.concatenate([da.from_delayed(b, (rows // 24, 10), float) for b in blocks])
+        labels = da.from_array(groups, chunks=rows // 24)
+        model = fitted(cluster.FairerNMF, rows_there, labels, **FIXED | {"max_iter": 10})
+        found.append(((seen[1] - seen[0]) / 9, model.traffic_))
+    (few, traffic), (many, traffic_of_many) = found
+    assert traffic_of_many == traffic
+    received = traffic["received"] / traffic["rounds"]
+    # What we count ourselves is in it, with Dask's own messages around it.
+    assert traffic["sent"] / traffic["rounds"] + received < few.sum()
+    assert received < few[1], "workers say more to each other than to the driver"
+    assert many.sum() == pytest.approx(few.sum(), rel=0.1), "twenty times the rows"
+    assert many.sum() < X.nbytes / 5
 
 
 def test_a_negative_entry_is_told_with_its_partition_and_row(client):
@@ -260,6 +289,15 @@ def test_progress_is_told(client, capsys, monkeypatch):
     rows, labels = da.from_array(X, chunks=(120, -1)), da.from_array(groups, chunks=120)
     fitted(cluster.FairerNMF, rows, labels, **FIXED, verbose=1)
     assert "worst loss" in capsys.readouterr().err
+
+
+def test_progress_is_a_bar_where_tqdm_is_installed(client, capfd):
+    pytest.importorskip("tqdm")
+    X, groups = rows_and_groups()
+    rows, labels = da.from_array(X, chunks=(120, -1)), da.from_array(groups, chunks=120)
+    fitted(cluster.FairerNMF, rows, labels, **FIXED, verbose=1)
+    shown = capfd.readouterr()
+    assert "18/18" in shown.err and "worst loss" in shown.err and shown.out == ""
 
 
 def test_without_dask_the_import_says_what_to_install():

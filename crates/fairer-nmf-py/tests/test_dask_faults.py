@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,11 +16,19 @@ da = pytest.importorskip("dask.array")
 import dask  # noqa: E402
 import distributed  # noqa: E402
 from test_dask import FIXED, far, fitted, rows_and_groups  # noqa: E402
+from test_disk import kill_on_its_way  # noqa: E402
 
 import fairer_nmf.dask as cluster  # noqa: E402
 from fairer_nmf import _cluster  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:not converged", "ignore:Sending large graph")
+
+
+@pytest.fixture(autouse=True)
+def workers_may_die_often():
+    """Dask ends a nanny whose worker is away just then when an earlier death is 15 seconds ago."""
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}):
+        yield
 
 
 @pytest.fixture
@@ -39,11 +49,16 @@ def at_round(monkeypatch):
     return arrange
 
 
-def kill_one(client):
-    """Kill the process of the worker with the most data; its nanny starts another."""
+def with_most_data(client):
+    """Give the address and the process of a worker."""
     held = {worker: len(keys) for worker, keys in client.has_what().items()}
     worker = max(held, key=held.get)
-    os.kill(client.run(os.getpid, workers=[worker])[worker], signal.SIGKILL)
+    return worker, client.run(os.getpid, workers=[worker])[worker]
+
+
+def kill_one(client):
+    """Kill the process of the worker with the most data; its nanny starts another."""
+    os.kill(with_most_data(client)[1], signal.SIGKILL)
 
 
 def collections(X, groups, chunks=80):
@@ -56,22 +71,29 @@ def test_a_killed_worker_changes_nothing(client, at_round, when):
     X, groups = rows_and_groups()
     options = FIXED | {"max_iter": 40}
     own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
     at_round({when: lambda: kill_one(client)})
     model = fitted(cluster.FairerNMF, *collections(X, groups), **options)
     assert far(own, model) < 1e-8
     assert model.traffic_["sent"] > 0
 
 
-@pytest.mark.parametrize("method", ["mu", "standard"])
-def test_updates_that_depend_on_their_path_go_on_from_exact_rows(client, at_round, method):
-    X, groups = rows_and_groups()
-    options = FIXED | {"max_iter": 300, "tol": 1e-4, "method": method}
+@pytest.mark.parametrize(
+    ("method", "update", "near"), [("mu", "auto", 1e-4), ("standard", "mu", 3e-4), ("standard", "hals", 1e-9)]
+)
+def test_updates_that_depend_on_their_path_go_on_from_exact_rows(client, at_round, method, update, near):
+    """Multiplicative updates come near a solution slowly: after 200, two ways are up to 5e-5 apart."""
+    rng = np.random.default_rng(0)
+    topics = np.kron(np.eye(2), np.ones(6)) * (0.5 + rng.random(12))
+    X = rng.random((240, 2)) @ topics + 0.3 * rng.random((240, 12))
+    X[:48, :4] *= 2.0
+    groups = rows_and_groups()[1]
+    options = FIXED | {"n_components": 2, "max_iter": 200, "method": method, "update": update}
     own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
-    client.wait_for_workers(2)
-    at_round({40: lambda: kill_one(client)})
+    client.wait_for_workers(2, timeout=60)
+    at_round({20: lambda: kill_one(client)})
     model = fitted(cluster.FairerNMF, *collections(X, groups), **options)
-    assert np.allclose(model.group_errors_, own.group_errors_, atol=5e-3)
+    assert np.allclose(model.group_errors_, own.group_errors_, rtol=0, atol=near)
 
 
 def own_cluster(workers=1, **options):
@@ -89,7 +111,7 @@ def test_workers_may_be_retired_and_added(at_round):
 
         def add():
             workers.scale(3)
-            client.wait_for_workers(2)
+            client.wait_for_workers(2, timeout=60)
 
         retire = client.retire_workers
         at_round({5: lambda: retire(first[:1]), 12: add, 25: lambda: retire(first[1:])})
@@ -151,6 +173,75 @@ def test_a_lost_scheduler_leaves_a_checkpoint(client, at_round, tmp_path):
         fitted(cluster.FairerNMF, *collections(X + 1.0, groups), **options, resume=True)
 
 
+def test_a_killed_fit_on_disk_goes_on_on_the_cluster(client, tmp_path):
+    X, groups = rows_and_groups(20_000)[0], np.arange(20_000) % 2
+    X[::2, :4] *= 2.0
+    np.save(tmp_path / "X.npy", X)
+    options = FIXED | {"max_iter": 60, "random_state": 3}
+    kill_on_its_way(tmp_path / "X.npy", tmp_path / "state", **options, memory="100kB")
+    own = fairer_nmf.FairerNMF(**options).fit(X, sensitive_features=groups)
+    model = cluster.FairerNMF(**options, checkpoint=tmp_path / "state", resume=True)
+    rows, labels = collections(X, groups, 7000)
+    model.fit(rows, sensitive_features=labels)
+    assert far(own, model) < 1e-8
+    assert model.traffic_["rounds"] < 60, "what is left of the way"
+
+
+@pytest.fixture
+def apart(tmp_path):
+    """Gives a client of a scheduler and a worker that are processes of their own, and the scheduler's."""
+    file = str(tmp_path / "scheduler.json")
+
+    def started(what, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", file]
+        return subprocess.Popen([*command, "--no-dashboard", *options], stderr=subprocess.DEVNULL)
+
+    scheduler = started("scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = started("worker", "--nthreads", "1", "--no-nanny")
+    try:
+        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            yield client, scheduler
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def test_a_killed_scheduler_is_told_and_leaves_a_checkpoint(apart, at_round, tmp_path):
+    client, scheduler = apart
+    X, groups = rows_and_groups()
+    options = FIXED | {"max_iter": 40, "checkpoint": tmp_path / "state", "every": 0.0}
+    model = cluster.FairerNMF(random_state=3, **options)
+    model.client = client
+    at_round({25: scheduler.kill})
+    rows, labels = collections(X, groups)
+    with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
+        model.fit(rows, sensitive_features=labels)
+    assert (tmp_path / "state.restart-0").exists(), "where the run stood"
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED | {"max_iter": 40})
+    again = fitted(fairer_nmf.FairerNMF, X, groups, **options, resume=True)
+    assert far(own, again) < 1e-8
+
+
+def test_a_scheduler_that_is_gone_when_it_is_asked_is_told(apart, monkeypatch):
+    """Before Dask has noticed: the partitions are not what was lost."""
+    client, scheduler = apart
+    X, groups = rows_and_groups()
+    who_has = client.who_has
+
+    def killed_then_asked(futures):
+        scheduler.kill()
+        return who_has(futures)
+
+    monkeypatch.setattr(client, "who_has", killed_then_asked)
+    model = cluster.FairerNMF(random_state=3, **FIXED)
+    model.client = client
+    rows, labels = collections(X, groups)
+    with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
+        model.fit(rows, sensitive_features=labels)
+
+
 def too_large(block):
     """Take more memory than the worker has, for longer than its nanny looks away."""
     hoard = np.ones(100_000_000)
@@ -168,3 +259,35 @@ def test_a_worker_out_of_memory_is_told():
             rows = da.from_array(X, chunks=(240, -1)).map_blocks(too_large, dtype=X.dtype)
             with pytest.raises(RuntimeError, match="ran out of memory"):
                 model.fit(rows, sensitive_features=da.from_array(groups, chunks=240))
+
+
+def hoard():
+    """Last longer than the nanny needs: it ends when the worker does."""
+    too_large(0.0)
+    time.sleep(60.0)
+
+
+def test_a_worker_that_runs_out_of_memory_in_a_round_changes_nothing(at_round):
+    X, groups = rows_and_groups()
+    options = FIXED | {"max_iter": 40}
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **options)
+    full = []
+    with own_cluster(2, memory_limit="600MB") as small:
+        with distributed.Client(small, set_as_default=False) as client:
+
+            def fill():
+                # The worker has one thread: what the round asks it waits behind. No other may do it.
+                worker, process = with_most_data(client)
+                full.extend([worker, process, client.submit(hoard, workers=[worker])])
+
+            at_round({25: fill})
+            model = cluster.FairerNMF(random_state=3, **options)
+            model.client = client
+            rows, labels = collections(X, groups)
+            model.fit(rows, sensitive_features=labels)
+            worker, process, hoarding = full
+            assert hoarding.status == "pending", "it has not ended by itself"
+            client.wait_for_workers(2, timeout=60)
+            assert worker not in client.nthreads()
+            assert process not in client.run(os.getpid).values(), "its nanny has started another"
+    assert far(own, model) < 1e-8

@@ -6,7 +6,8 @@
 //! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
 //! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints
 //! the time of an iteration of the AM scheme (exact rows) over the rows, in memory and from the file with a
-//! third of its size as budget (of every iteration the shortest of several fits, the sizes in turns), and their ratios. The
+//! third of its size as budget (of every iteration the shortest of several fits, the sizes in turns), and their ratios: of a whole
+//! fit of a hundred iterations, and without its beginning. The
 //! file is written before, so that it is in the page cache where that is large enough. docs/scaling.md has what came out.
 
 use fairer_nmf::fit::fit_rows;
@@ -24,10 +25,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Iterations that do not count: topics of a random start are the more alike the more rows there are, so that rows cost more
-/// pivots at first.
-const FEW: usize = 30;
-const MANY: usize = 40;
+/// Iterations of a fit, and how many its beginning has: topics of a random start are the more alike the more rows there are, so that
+/// rows cost more pivots at first.
+const MANY: usize = 100;
+const BEGINNING: usize = 30;
 const REPEATS: usize = 3;
 const TOPICS: usize = 8;
 const GROUPS: [&str; 4] = ["north", "east", "south", "west"];
@@ -93,13 +94,13 @@ fn make(path: &str, rows: usize, features: usize) -> Result<(), Failure> {
     Ok(labels.flush()?)
 }
 
-/// Seconds of every iteration after the first [`FEW`], the lowest of the repeats of each: iterations differ in what they
+/// Seconds of every iteration after the first, the lowest of the repeats of each: iterations differ in what they
 /// have to do, and a machine is busy for some of them only.
 struct Taken(Vec<f64>);
 
 impl Taken {
     fn none() -> Self {
-        Self(vec![f64::INFINITY; MANY - FEW])
+        Self(vec![f64::INFINITY; MANY - 1])
     }
 
     /// One fit more, which is given an observer to tell of its iterations.
@@ -116,7 +117,7 @@ impl Taken {
             ControlFlow::Continue(())
         })?;
         let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (kept, two) in self.0.iter_mut().zip(ends[FEW..].windows(2)) {
+        for (kept, two) in self.0.iter_mut().zip(ends[1..].windows(2)) {
             if let [Some(begin), Some(end)] = two {
                 *kept = kept.min((*end - *begin).as_secs_f64());
             }
@@ -124,9 +125,10 @@ impl Taken {
         Ok(())
     }
 
-    /// Nanoseconds a row and iteration.
-    fn per_row(&self, rows: usize) -> f64 {
-        1e9 * self.0.iter().sum::<f64>() / (rows * self.0.len()) as f64
+    /// Nanoseconds a row and iteration, after the first so many.
+    fn per_row(&self, rows: usize, after: usize) -> f64 {
+        let counted = &self.0[after..];
+        1e9 * counted.iter().sum::<f64>() / (rows * counted.len()) as f64
     }
 }
 
@@ -188,16 +190,22 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             }
         }
     }
+    show("whole fits", &costs, 0);
+    show("after their beginning", &costs, BEGINNING);
+    Ok(())
+}
+
+fn show(what: &str, costs: &[Cost], after: usize) {
     println!(
-        "| rows | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | reads | worst loss differs by |"
+        "| rows, {what} | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | reads | worst loss differs by |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let least = |of: fn(&Cost) -> &Taken| {
-        costs.iter().map(|c| of(c).per_row(c.rows)).fold(f64::INFINITY, f64::min)
+        costs.iter().map(|c| of(c).per_row(c.rows, after)).fold(f64::INFINITY, f64::min)
     };
     let (memory, disk) = (least(|c| &c.memory), least(|c| &c.disk));
-    for c in &costs {
-        let (here, there) = (c.memory.per_row(c.rows), c.disk.per_row(c.rows));
+    for c in costs {
+        let (here, there) = (c.memory.per_row(c.rows, after), c.disk.per_row(c.rows, after));
         println!(
             "| {} | {here:.0} | {:.2} | {there:.0} | {:.2} | {:.2} | {} | {:.1e} |",
             c.rows,
@@ -208,7 +216,6 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             c.apart
         );
     }
-    Ok(())
 }
 
 fn path(folder: &str, rows: usize) -> String {

@@ -346,6 +346,7 @@ fn fit_on_disk(
     outcome.notes.push(format!("all rows were read {} times", found.reads));
     outcome.warnings = found.warnings;
     outcome.warnings.extend(outcome.explains_little());
+    outcome.warnings.extend(cautions::of_vanished(held.vanished + held.shards.vanished()));
     outcome.min_group_size = args.common.audit.min_group_size;
     let shown = !args.common.run.quiet && !files.to_stdout();
     show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;

@@ -14,6 +14,19 @@ const STEADY: f64 = 0.05;
 /// More groups than this are hard to read, and the worst of them is extreme by chance alone.
 const MANY: usize = 25;
 
+/// That so many entries are zero in f32, where there are any.
+pub(crate) fn of_vanished(entries: usize) -> Option<Remark> {
+    let (entries, them) = match entries {
+        0 => return None,
+        1 => ("1 entry is".to_owned(), "it is"),
+        several => (format!("{several} entries are"), "they are"),
+    };
+    let sentence = format!(
+        "{entries} too small for f32 and zero there: {them} gone from the fit; read with --precision f64, or multiply the data by a constant"
+    );
+    Some(Remark { code: "vanished-in-f32".to_owned(), sentence })
+}
+
 /// What to mind about the data, whatever is fitted to them.
 pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) -> Vec<Remark> {
     let mut found = Vec::new();
@@ -73,17 +86,8 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         }
         _ => dataset.vanished,
     };
-    if vanished > 0 {
-        let (entries, them) = match vanished {
-            1 => ("1 entry is".to_owned(), "it is"),
-            several => (format!("{several} entries are"), "they are"),
-        };
-        remark(
-            "vanished-in-f32",
-            format!(
-                "{entries} too small for f32 and zero there: {them} gone from the fit; read with --precision f64, or multiply the data by a constant"
-            ),
-        );
+    if let Some(Remark { code, sentence }) = of_vanished(vanished) {
+        remark(&code, sentence);
     }
     let gone: Vec<String> =
         dataset.left_out.iter().filter(|g| g.rows == g.of).map(|g| g.group.clone()).collect();

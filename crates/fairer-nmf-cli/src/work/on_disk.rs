@@ -26,6 +26,8 @@ pub(crate) struct OnDisk {
     pub preparation: Option<String>,
     pub left_out: Vec<LeftOut>,
     pub notes: Vec<String>,
+    /// Entries of a table that were too small for f32; those of matrices are known once they are read.
+    pub vanished: usize,
 }
 
 /// Opens the data that the options describe. A matrix is not read yet; a table is converted into shards,
@@ -87,6 +89,7 @@ pub(crate) fn open(
             preparation,
             left_out: table.left_out,
             notes,
+            vanished: table.vanished,
         });
     }
     let names = options.feature_names.as_deref().map(|path| {
@@ -102,7 +105,8 @@ pub(crate) fn open(
             shards.features()
         )));
     }
-    Ok(OnDisk { shards, groups, features, preparation: None, left_out: Vec::new(), notes })
+    let left_out = Vec::new();
+    Ok(OnDisk { shards, groups, features, preparation: None, left_out, notes, vanished: 0 })
 }
 
 /// What a fit on disk leaves.

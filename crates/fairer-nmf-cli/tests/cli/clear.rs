@@ -130,8 +130,12 @@ fn entries_that_vanish_in_f32_are_said() {
     let [sparse, dense, array] =
         ["s.mtx", "d.mtx", "d.npy"].map(|file| ["fit", file, "--groups", "labels.txt"]);
     let said = "2 entries are too small for f32 and zero there: they are gone from the fit";
-    for start in [table, sparse, dense, array] {
-        let with = |more: &[&'static str]| [&start[..], &["-r", "1"], more].concat();
+    // In memory and, in several blocks, on disk: there a converted table a second time, too.
+    let on_disk = ["--memory", "800"];
+    let starts = [(table, &[][..]), (sparse, &[]), (dense, &[]), (array, &[])];
+    let again = [(array, &on_disk[..]), (table, &on_disk), (table, &on_disk)];
+    for (start, memory) in starts.into_iter().chain(again) {
+        let with = |more: &[&'static str]| [&start[..], &["-r", "1"], memory, more].concat();
         let err = place.ok(&with(&["--precision", "f32", "--json", "v.json", "--force"])).err;
         assert_eq!(err.matches(said).count(), 1, "{err}");
         let warnings = place.json("v.json")["warnings"].clone();

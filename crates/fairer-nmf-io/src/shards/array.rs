@@ -54,6 +54,17 @@ impl Stamp {
     }
 }
 
+/// Appends numbers in the wanted type; returns how many are too small for it.
+pub(super) fn narrowed<T: Element>(numbers: impl Iterator<Item = f64>, into: &mut Vec<T>) -> usize {
+    let mut vanished = 0;
+    into.extend(numbers.map(|number| {
+        let kept = T::from_f64(number);
+        vanished += usize::from(number != 0.0 && kept.to_f64() == 0.0);
+        kept
+    }));
+    vanished
+}
+
 /// An array in a `.npy`.
 #[derive(Clone)]
 pub(super) struct Array {
@@ -96,19 +107,21 @@ impl Array {
         read.map_err(|e| self.stamp.lost(&e.to_string()))
     }
 
-    /// Elements as numbers of the wanted type.
+    /// Elements as numbers of the wanted type; returns how many are too small for it.
     pub(super) fn numbers<T: Element>(
         &self,
         first: usize,
         count: usize,
         into: &mut Vec<T>,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         if self.header.is_plain::<T>() {
             into.resize(count, T::default());
-            return self.raw(first, bytemuck::cast_slice_mut(into));
+            return self.raw(first, bytemuck::cast_slice_mut(into)).map(|()| 0);
         }
         into.clear();
-        self.each(first, count, |some| into.extend(some.into_iter().map(T::from_f64)))
+        let mut vanished = 0;
+        self.each(first, count, |some| vanished += narrowed(some.into_iter(), into))?;
+        Ok(vanished)
     }
 
     /// Elements as column numbers.

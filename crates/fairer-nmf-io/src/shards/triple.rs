@@ -110,19 +110,21 @@ impl Triple {
         Ok(Some(blocks))
     }
 
+    /// Returns how many entries are too small for the wanted type.
     pub(super) fn read<T: Element>(
         &self,
         first: usize,
         rows: usize,
         into: &mut Block<T>,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let starts = self.indptr.converted(first, rows + 1)?;
         let begin = starts[0] as usize;
         into.starts.clear();
         into.starts.extend(starts.iter().map(|start| (*start as usize).saturating_sub(begin)));
         let count = into.starts[rows];
-        self.data.numbers(begin, count, &mut into.values)?;
-        self.indices.columns(begin, count, &mut into.columns)
+        let vanished = self.data.numbers(begin, count, &mut into.values)?;
+        self.indices.columns(begin, count, &mut into.columns)?;
+        Ok(vanished)
     }
 }
 

@@ -335,7 +335,8 @@ def explained(client: Client, error: BaseException | None) -> RuntimeError:
             "it ran out of memory: give workers more memory, or make partitions smaller"
         )
     address = client.scheduler.address if client.scheduler is not None else "unknown"
-    if client.status == "running" and error is not None:
+    # Other errors are of the connection, which the client may not have noticed yet.
+    if isinstance(error, CancelledError) and client.status == "running":
         return RuntimeError(
             f"the Dask cluster at {address} has lost partitions that it cannot make anew "
             f"({type(error).__name__}): give data that Dask can compute again (a Dask collection "
