@@ -5,15 +5,18 @@
 //! somebody fits ends in a sentence, not in a signal. What a shard was when it was opened (its length
 //! and when it was last written) is looked at with every block.
 
+mod any;
 mod array;
 mod triple;
+
+pub use any::AnyShards;
 
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use fairer_nmf::rows::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes, in_blocks};
+use fairer_nmf::rows::{Block, BlockSource};
 use fairer_nmf::{Element, Error};
 
 use super::error::InputError;
@@ -32,78 +35,6 @@ const LARGEST_BLOCK: usize = 32 << 20;
 /// on, and rows, beside which the sums of a block cost little.
 const SMALLEST_BLOCK: usize = 1 << 20;
 const BLOCK_ROWS: usize = 2048;
-
-/// Shards of either number type.
-pub enum AnyShards {
-    /// Single precision.
-    F32(Arc<Shards<f32>>),
-    /// Double precision.
-    F64(Arc<Shards<f64>>),
-}
-
-/// For either number type, here, so that readers are compiled once and well.
-impl AnyShards {
-    /// Number of rows m.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        match self {
-            Self::F32(shards) => shards.rows(),
-            Self::F64(shards) => shards.rows(),
-        }
-    }
-
-    /// Number of features n.
-    #[must_use]
-    pub fn features(&self) -> usize {
-        match self {
-            Self::F32(shards) => shards.features,
-            Self::F64(shards) => shards.features,
-        }
-    }
-
-    /// The number type.
-    #[must_use]
-    pub fn precision(&self) -> &'static str {
-        match self {
-            Self::F32(_) => "f32",
-            Self::F64(_) => "f64",
-        }
-    }
-
-    /// Entries that are not zero and too small for the number type, of the blocks that were read so far.
-    #[must_use]
-    pub fn vanished(&self) -> usize {
-        match self {
-            Self::F32(shards) => shards.vanished.load(Ordering::Relaxed),
-            Self::F64(_) => 0,
-        }
-    }
-
-    /// An entry in the user's words.
-    #[must_use]
-    pub fn describe(&self, row: usize, column: usize) -> String {
-        match self {
-            Self::F32(shards) => shards.describe(row, column),
-            Self::F64(shards) => shards.describe(row, column),
-        }
-    }
-
-    /// The rows for a fit, as [`in_blocks`] holds them.
-    ///
-    /// # Errors
-    /// As [`in_blocks`].
-    pub fn hold(
-        &self,
-        groups: GroupCodes,
-        scaling: &FeatureScaling,
-        memory: usize,
-    ) -> Result<Box<dyn Blocks>, Error> {
-        match self {
-            Self::F32(shards) => in_blocks(Arc::clone(shards), groups, scaling, memory),
-            Self::F64(shards) => in_blocks(Arc::clone(shards), groups, scaling, memory),
-        }
-    }
-}
 
 /// A matrix in files.
 pub struct Shards<T> {
@@ -383,10 +314,8 @@ impl<T: Element> BlockSource<T> for Shards<T> {
             Form::Csr(triple) => triple.read(piece.first, piece.rows, into)?,
         };
         // All blocks are read in order, again and again: each counts the first time.
-        let next = block + 1;
-        let order = Ordering::Relaxed;
-        if self.counted.compare_exchange(block, next, order, order).is_ok() {
-            self.vanished.fetch_add(vanished, order);
+        if self.counted.compare_exchange(block, block + 1, Relaxed, Relaxed).is_ok() {
+            self.vanished.fetch_add(vanished, Relaxed);
         }
         Ok(())
     }

@@ -242,6 +242,14 @@ def test_a_scheduler_that_is_gone_when_it_is_asked_is_told(apart, monkeypatch):
         model.fit(rows, sensitive_features=labels)
 
 
+def test_a_scheduler_that_is_gone_before_the_first_round_is_told(apart):
+    client, scheduler = apart
+    held = [client.submit(int)]
+    scheduler.kill()
+    with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
+        _cluster.Rounds(client, held)
+
+
 def too_large(block):
     """Take more memory than the worker has, for longer than its nanny looks away."""
     hoard = np.ones(100_000_000)

@@ -6,8 +6,8 @@
 //! `make` writes 32-bit floats near a factorisation of rank 8 in four groups, row by row, and
 //! FILE.npy.txt with the group of every row. `measure` takes ROWS/100, ROWS/10 and ROWS rows and prints
 //! the time of an iteration of the AM scheme (exact rows) over the rows, in memory and from the file with a
-//! third of its size as budget (of every iteration the shortest of several fits, the sizes in turns), and their ratios: of a whole
-//! fit of a hundred iterations, and without its beginning. The
+//! third of its size as budget (of every iteration the shortest of several fits, the sizes in turns), and their ratios: of the
+//! iterations of a fit after its first, and after its beginning. The
 //! file is written before, so that it is in the page cache where that is large enough. docs/scaling.md has what came out.
 
 use fairer_nmf::fit::fit_rows;
@@ -190,14 +190,15 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             }
         }
     }
-    show("whole fits", &costs, 0);
-    show("after their beginning", &costs, BEGINNING);
+    show(&costs, 0);
+    show(&costs, BEGINNING);
     Ok(())
 }
 
-fn show(what: &str, costs: &[Cost], after: usize) {
+fn show(costs: &[Cost], after: usize) {
     println!(
-        "| rows, {what} | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | reads | worst loss differs by |"
+        "| rows, iterations {} to {MANY} | in memory, ns a row and iteration | of the least | on disk | of the least | disk over memory | reads | worst loss differs by |",
+        after + 2
     );
     println!("|---|---|---|---|---|---|---|---|");
     let least = |of: fn(&Cost) -> &Taken| {

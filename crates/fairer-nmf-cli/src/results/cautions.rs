@@ -86,9 +86,6 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         }
         _ => dataset.vanished,
     };
-    if let Some(Remark { code, sentence }) = of_vanished(vanished) {
-        remark(&code, sentence);
-    }
     let gone: Vec<String> =
         dataset.left_out.iter().filter(|g| g.rows == g.of).map(|g| g.group.clone()).collect();
     if !gone.is_empty() {
@@ -100,6 +97,7 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
             ),
         );
     }
+    found.extend(of_vanished(vanished));
     found
 }
 

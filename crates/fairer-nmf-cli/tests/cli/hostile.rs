@@ -13,6 +13,8 @@ use crate::support::{Place, Ran, small_csv};
 pub fn limited(place: &Place, arguments: &[&str], which: Resource, most: u64) -> Ran {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
     command.args(arguments).current_dir(place.path());
+    // Threads have addresses of their own, and so has a second arena of the system's allocator (64 MB).
+    command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
     // SAFETY: the child sets a limit of its own and does nothing else before it becomes another.
     unsafe {
         command.pre_exec(move || {

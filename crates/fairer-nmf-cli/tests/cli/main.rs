@@ -16,6 +16,8 @@ mod hostile_parts;
 mod interrupt;
 mod json;
 mod kills;
+#[cfg(target_os = "linux")]
+mod memory_limit;
 mod models;
 mod on_disk;
 mod outputs;

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::process::Command;
 
 use super::support::{Place, number};
 
 /// Writes a matrix of 32-bit floats near a factorisation, row by row, and its groups.
-fn make(place: &Place, name: &str, rows: usize, columns: usize) {
+pub fn make(place: &Place, name: &str, rows: usize, columns: usize) {
     let mut out = BufWriter::new(File::create(place.path().join(name)).unwrap());
     let header =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n");
@@ -34,13 +33,13 @@ const FIT: [&str; 9] =
     ["fit", "x.npy", "--groups", "x.npy.txt", "--rank", "3", "--quiet", "--json", "out.json"];
 
 /// A few iterations from one start, which are the same wherever the rows are.
-const ONE_START: [&str; 12] = [
+pub const ONE_START: [&str; 12] = [
     "--init",
     "random",
     "--n-init",
     "1",
     "--max-iter",
-    "3",
+    "20",
     "--tol",
     "0",
     "--baseline",
@@ -343,106 +342,4 @@ fn sparse_rows_on_disk_are_those_in_memory() {
     let ran = place.run(&["fit", "csr", "--groups", "g.txt", "--rank", "2", "--memory", "1MB"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("indices.npy is damaged: 1 column numbers for"), "{}", ran.err);
-}
-
-/// Runs the program with two threads, under a limit of the system on its memory where there is one (in kilobytes).
-#[cfg(target_os = "linux")]
-fn limited(place: &Place, limit: Option<usize>, arguments: &[&str]) -> std::process::Output {
-    let limit = limit.map(|kilobytes| format!("ulimit -v {kilobytes};")).unwrap_or_default();
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{limit} exec \"$0\" \"$@\"")]);
-    command.arg(assert_cmd::cargo::cargo_bin!("fairer-nmf")).current_dir(place.path());
-    // A second arena of the system's allocator would set 64 MB of addresses aside.
-    command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
-    command.args(arguments).output().unwrap()
-}
-
-/// Worst loss and errors of the groups, of a fit that must succeed.
-#[cfg(target_os = "linux")]
-fn found(place: &Place, limit: Option<usize>, arguments: &[&str]) -> Vec<f64> {
-    let ended = limited(place, limit, arguments);
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    let json = place.json("out.json");
-    let groups = json["groups"].as_array().unwrap();
-    let errors = groups.iter().map(|group| number(&group["relative_error"]));
-    std::iter::once(number(&json["worst_loss"])).chain(errors).collect()
-}
-
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).fold(0.0, |most, (a, b)| most.max((a - b).abs()))
-}
-
-/// Six and twelve times as much data as memory, and a limit of the system that the data do not fit into: whatever the number of
-/// rows, the same memory is enough, and the model is that of memory.
-#[cfg(target_os = "linux")]
-#[test]
-fn memory_stays_within_its_budget() {
-    let place = Place::new();
-    let fit = ["fit", "x.npy", "--groups", "x.npy.txt", "--rank", "10", "--json", "out.json"];
-    let fixed = [&fit[..], &["--precision", "f64"], &ONE_START].concat();
-    let on_disk = [&fixed[..], &["--memory", "16MB"]].concat();
-    // 16 MB, and what the program itself and its threads take; the rows are 96 and 192 MB, W 8 and 16 MB.
-    let limit = Some(95_000);
-    for rows in [100_000, 200_000] {
-        make(&place, "x.npy", rows, 120);
-        assert!(!limited(&place, limit, &fixed).status.success(), "the limit does not bind");
-        let apart = apart(&found(&place, limit, &on_disk), &found(&place, None, &fixed));
-        assert!(apart < 1e-10, "{rows} rows: {apart} from memory");
-    }
-    // W is in a file: without a place for it there is no fit.
-    let mut homeless = Command::new(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
-    homeless.current_dir(place.path()).env("TMPDIR", "nowhere").args(&on_disk);
-    let ended = homeless.output().unwrap();
-    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stderr).contains("nowhere"));
-    // Baselines and two starts, which share reads, in the same memory.
-    make(&place, "x.npy", 100_000, 120);
-    let whole = ["--n-init", "2", "--max-iter", "5", "--baseline", "best", "--baseline-runs", "1"];
-    let whole = [&fit[..], &whole, &["--no-compare", "--force", "--quiet"]].concat();
-    let on_disk = [&whole[..], &["--memory", "16MB"]].concat();
-    let apart = apart(&found(&place, limit, &on_disk), &found(&place, None, &whole));
-    assert!(apart < 1e-5, "{apart} from memory");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn threads_that_there_is_no_memory_for_are_said() {
-    let place = Place::new();
-    let start = "ulimit -v 200000; RAYON_NUM_THREADS=1000 exec \"$0\" demo";
-    let mut command = Command::new("sh");
-    command.args(["-c", start]).arg(assert_cmd::cargo::cargo_bin!("fairer-nmf"));
-    let ended = command.current_dir(place.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("cannot start the threads") && said.contains("--threads 1"), "{said}");
-}
-
-/// A table that does not fit into the memory that the system allows is converted and fitted within it.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_table_is_converted_within_its_budget() {
-    let place = Place::new();
-    let (rows, columns) = (100_000, 60);
-    let mut out = BufWriter::new(File::create(place.path().join("t.csv")).unwrap());
-    let names: Vec<String> = (0..columns).map(|column| format!("x{column}")).collect();
-    writeln!(out, "kind,{}", names.join(",")).unwrap();
-    for row in 0..rows {
-        let kind = row * 7 % 3;
-        write!(out, "{}", ["ant", "bee", "cat"][kind]).unwrap();
-        for column in 0..columns {
-            let topic = if (column + kind + row % 2) % 4 == 0 { 2000 } else { 0 };
-            let thousandths = topic + (row * 31 + column * 17) % 1009;
-            write!(out, ",{}.{:03}", thousandths / 1000, thousandths % 1000).unwrap();
-        }
-        writeln!(out).unwrap();
-    }
-    out.flush().unwrap();
-    let fit = ["fit", "t.csv", "--group-by", "kind", "--rank", "5", "--json", "out.json"];
-    let fit = [&fit[..], &ONE_START].concat();
-    // The text has 36 MB, its numbers 48.
-    let limit = Some(85_000);
-    assert!(!limited(&place, limit, &fit).status.success(), "the limit does not bind");
-    let on_disk = [&fit[..], &["--memory", "8MB"]].concat();
-    let apart = apart(&found(&place, limit, &on_disk), &found(&place, None, &fit));
-    assert!(apart < 1e-10, "{apart} from memory");
 }

@@ -146,7 +146,10 @@ class Rounds:
         self._client = client
         self._held = held
         # Threads that are left over where there are fewer shares than threads.
-        self._threads = max(1, sum(client.nthreads().values()) // len(held))
+        try:
+            self._threads = max(1, sum(client.nthreads().values()) // len(held))
+        except LOST as error:
+            raise explained(client, error) from error
         self._pending: list[_Entry] = []
         self._wake = threading.Condition()
         self._closed = False

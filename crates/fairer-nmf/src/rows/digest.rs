@@ -1,7 +1,7 @@
-//! A number that tells data from any other: of all entries with their places and the groups of their rows. It adds over rows, without
-//! rounding, so that it is the same in whatever order and by whomever it is summed.
+//! A number that tells data from any other: of all entries with their places, and of the groups and weights of rows. It adds over rows,
+//! without rounding, so that it is the same in whatever order and by whomever it is summed.
 
-use crate::data::{GroupedData, Matrix};
+use crate::data::GroupedData;
 use crate::number::Number;
 use crate::random::{Purpose, Stream, mix};
 use rayon::prelude::*;
@@ -13,22 +13,24 @@ const BITS: usize = 64 / PARTS;
 /// Of the rows of these data, the first of which is `first` among all rows.
 pub(super) fn digest<T: Number>(data: &GroupedData<'_, T>, first: u64) -> u64 {
     let of_group = |(l, group): (usize, &crate::data::Group)| {
-        let of_row = |&row: &usize| of_row(&data.matrix, row, l as u64, first + data.key(row));
+        let of_row = |&row: &usize| of_row(data, row, l as u64, first);
         group.rows.par_iter().map(of_row).reduce(|| 0, u64::wrapping_add)
     };
     data.groups().iter().enumerate().map(of_group).fold(0, u64::wrapping_add)
 }
 
-/// Zeros do not count, whether they are stored or not.
-fn of_row<T: Number>(matrix: &Matrix<'_, T>, row: usize, group: u64, key: u64) -> u64 {
-    let mut sum = 0_u64;
-    matrix.for_each_in_row(row, |j, x| {
+/// Zeros do not count, whether they are stored or not; cells that are unobserved do.
+fn of_row<T: Number>(data: &GroupedData<'_, T>, row: usize, group: u64, first: u64) -> u64 {
+    let mut sum = data.root(row).to_bits();
+    let mut count = |j: u64, bits: u64| sum = sum.wrapping_add(mix(bits ^ mix(j + 1)));
+    data.matrix.for_each_in_row(row, |j, x| {
         let x = x.to_f64();
         if x != 0.0 {
-            sum = sum.wrapping_add(mix(x.to_bits() ^ mix(j as u64 + 1)));
+            count(j as u64, x.to_bits());
         }
     });
-    Stream::new(sum, Purpose::Digest(group), key).next_u64()
+    data.gaps_of(row).iter().for_each(|&j| count(u64::from(j), f64::NAN.to_bits()));
+    Stream::new(sum, Purpose::Digest(group), first + data.key(row)).next_u64()
 }
 
 pub(super) fn to_parts(digest: u64) -> [f64; PARTS] {

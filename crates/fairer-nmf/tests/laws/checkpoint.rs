@@ -99,6 +99,18 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     other[[7, 3]] = other[[7, 3]].next_up();
     let said = refused(&GroupedData::new(other.view(), &labels).unwrap(), &p);
     assert!(said.contains("the numbers in the data are not those of then"), "{said}");
+    // Other weights, and the same numbers in single precision.
+    let ones = vec![1.0; x.nrows()];
+    let weighted = |at: usize, weight: f64| {
+        let mut weights = ones.clone();
+        weights[at] = weight;
+        GroupedData::new(x.view(), &labels).unwrap().with_weights(&weights).unwrap()
+    };
+    assert!(refused(&weighted(5, 1.0 + 1e-9), &p).contains("are not those of then"));
+    let single = x.mapv(|v| v as f32);
+    let single = GroupedData::new(single.view(), &labels).unwrap();
+    let said = fit_kept(&single, &p, Some(&at(&path, true)), &silent).unwrap_err().to_string();
+    assert!(said.contains("had double precision and have single now"), "{said}");
     // The same entries with other factors.
     let scaled = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
     assert!(refused(&scaled, &p).contains("are not those of then"));

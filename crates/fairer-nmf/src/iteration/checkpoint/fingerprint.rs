@@ -1,8 +1,9 @@
 //! What a checkpoint belongs to: parameters, groups, a digest of all entries, which other data, or the same rows in another order, do
-//! not have, and sums over all rows with random weights, which the same entries with other factors or weights do not have.
+//! not have, and sums over all rows with random weights, which the same entries with other factors do not have.
 
 use crate::Result;
 use crate::dictionary::Dictionary;
+use crate::number::Number;
 use crate::parameters::Parameters;
 use crate::rows::{RowStart, RowStep, Rows};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub(super) struct Fingerprint {
     groups: Vec<(String, usize)>,
     features: usize,
     digest: u64,
+    /// Whether the numbers are of single precision.
+    single: bool,
     /// Of every group one number a feature.
     sums: Vec<Vec<f64>>,
 }
@@ -48,6 +51,7 @@ impl Fingerprint {
             groups: rows.groups().iter().map(|g| (g.name.clone(), g.rows)).collect(),
             features: rows.features(),
             digest: rows.digest()?,
+            single: rows.trusted_squared_error() > f64::TRUSTED_SQUARED_ERROR,
             sums: found.into_iter().map(|s| plain(s.cross)).collect(),
         })
     }
@@ -74,6 +78,11 @@ impl Fingerprint {
                 true => format!("the rows are in other groups than then: {advice}"),
                 false => format!("the data were {then} and are {is} now: {advice}"),
             });
+        }
+        if self.single != now.single {
+            let of = |f: &Self| if f.single { "single" } else { "double" };
+            let (then, is) = (of(self), of(now));
+            return Some(format!("the data had {then} precision and have {is} now: {advice}"));
         }
         let far = APART * rows.trusted_squared_error();
         let alike = |(a, b): (&Vec<f64>, &Vec<f64>)| {

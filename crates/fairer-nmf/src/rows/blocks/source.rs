@@ -16,7 +16,7 @@ pub trait BlockSource<T>: Send + Sync {
         let largest = self.block_rows().iter().max().copied().unwrap_or_default();
         largest * self.features() * size_of::<T>()
     }
-    /// Reads a block into a buffer that may hold another one.
+    /// Reads a block into a buffer that may hold another one. Whoever reads all of them does so in order, the first time at least.
     ///
     /// # Errors
     /// The block cannot be read, or is not what it was: one sentence for the user.
