@@ -230,6 +230,8 @@ fn files_that_change_end_the_fit_with_a_sentence() {
 /// What a fit says that sees its files broken after its first iteration.
 fn broken(opened: &str, break_it: impl Fn() + Sync) -> String {
     let shards = double(opened, 1 << 16);
+    // An archive is one block, the others are of several.
+    assert_eq!(shards.block_rows().len() > 1, !opened.ends_with(".npz"));
     let labels = (0..ROWS).map(|row| if row % 3 == 0 { "a" } else { "b" });
     let groups = GroupCodes::from_labels(labels);
     let rows = in_blocks(shards, groups, &FeatureScaling::Unit, 1 << 20).unwrap();

@@ -29,7 +29,7 @@ fn apart(place: &Place, fit: &[&str], memory: [&str; 2], limit: u64) -> f64 {
     disk.iter().zip(own).fold(0.0, |most, (a, b)| most.max((a - b).abs()))
 }
 
-/// What the program itself, its threads and 8 MB take, and some room; a third of what the smallest data below take.
+/// What the program itself, its threads and 8 MB take, and little more; the smallest data below take more than that alone.
 const LIMIT: u64 = 42_000_000;
 const BUDGET: [&str; 2] = ["--memory", "8MB"];
 
