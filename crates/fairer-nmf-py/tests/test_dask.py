@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import pandas as pd  # noqa: E402
 from distributed.comm import tcp  # noqa: E402
 
 import fairer_nmf.dask as cluster  # noqa: E402
-from fairer_nmf import _cluster  # noqa: E402
+from fairer_nmf import _cluster, _core  # noqa: E402
 
 #: One start and as many iterations: the same numbers up to the rounding of sums.
 FIXED = {"n_components": 3, "max_iter": 18, "tol": 0, "n_init": 1, "baseline": "zero", "bound": False}
@@ -173,6 +174,93 @@ def test_labels_are_named_and_ordered_as_in_memory(client):
         model = fitted(cluster.FairerNMF, rows, given, **FIXED)
         assert [*map(str, model.groups_)] == [*map(str, own.groups_)]
         assert far(own, model) < 1e-10
+
+
+def test_partitions_of_one_worker_are_spread_and_use_its_threads_alone(client, monkeypatch):
+    """A round waits for the slowest: nobody is idle, and no worker works with threads that it has not."""
+    X, groups = rows_and_groups()
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    plain, asked = client.map, []
+
+    def seen(function, *args, **options):
+        if function is _cluster.answer:
+            asked.append((options["workers"][0], len(args[0]), options["threads"]))
+        return plain(function, *args, **options)
+
+    monkeypatch.setattr(client, "map", seen)
+    first, second = sorted(client.nthreads())
+    for chunks, everybody in [(30, True), (240, False)]:
+        blocks = client.scatter(np.split(X, range(chunks, 240, chunks)), workers=[first], hash=False)
+        rows = da.concatenate([da.from_delayed(b, (chunks, 10), float) for b in blocks])
+        asked.clear()
+        model = fitted(cluster.FairerNMF, rows, da.from_array(groups, chunks=chunks), **FIXED)
+        assert far(own, model) < 1e-10
+        # One share for every thread; one partition cannot be spread.
+        assert set(asked) == {(worker, 1, 1) for worker in (first, second)[: 1 + everybody]}
+
+
+def test_workers_have_rows_in_proportion_to_their_threads():
+    balanced = cluster.partitions.balanced
+    rows = dict.fromkeys(range(16), 100)
+    evenly = {n: "ab"[n % 2] for n in rows}
+    assert balanced(evenly, rows, {"a": 1, "b": 1}) == evenly, "what is even stays"
+    nearly = rows | {0: 140}
+    assert balanced(evenly, nearly, {"a": 1, "b": 1}) == evenly, "moving would gain less than a tenth"
+    for threads in ({"a": 1, "b": 1, "c": 2}, {"a": 3, "b": 1}):
+        for place in ("a", "b", "gone", ""):
+            found = balanced(dict.fromkeys(rows, place), rows, threads)
+            waits = [list(found.values()).count(worker) / own for worker, own in threads.items()]
+            assert len(found) == 16
+            assert max(waits) <= 1.1 * 16 / sum(threads.values())
+    assert balanced({0: "a"}, {0: 7}, {"a": 1, "b": 1}) == {0: "a"}
+    assert balanced({0: "a"}, {0: 7}, {}) == {0: "a"}, "nobody there yet"
+
+
+def while_it_runs(work):
+    """Give who was first where another thread waits for `work` to begin: it, or the end of `work`."""
+    # Nobody is made to let go of the interpreter; a thread goes on when the other gives it up itself.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        order, begun = [], threading.Event()
+
+        def other():
+            begun.wait()
+            order.append("other")
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        begun.set()
+        work()
+        order.append("end")
+        thread.join()
+        return order
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def pass_of_a_worker(question):
+    """Look at a pass of a share, and at work that keeps the interpreter for as long."""
+    share = _core.Share(np.random.default_rng(0).random((20_000, 50)), np.zeros(20_000, np.int64), 1, 0)
+    numbers = range(3_000_000)
+    return while_it_runs(lambda: share.answer([question], 1)), while_it_runs(lambda: sum(numbers))
+
+
+def test_a_worker_lets_go_of_the_interpreter_while_it_passes_over_rows(client, monkeypatch):
+    """Others wait for a pass of one worker: its answers to Dask, its other tasks."""
+    questions = []
+    plain = _cluster.Rounds.ask
+
+    def kept(self, question, whole):
+        questions.append(whole())
+        return plain(self, question, whole)
+
+    monkeypatch.setattr(_cluster.Rounds, "ask", kept)
+    X, _ = rows_and_groups(columns=50)
+    fitted(cluster.FairerNMF, da.from_array(X, chunks=(80, -1)), None, **FIXED | {"method": "standard"})
+    release, keep = client.submit(pass_of_a_worker, questions[-3]).result()
+    assert release == ["other", "end"]
+    assert keep == ["end", "other"], "the check can fail"
 
 
 def test_the_dashboard_has_a_line_for_every_round(client):

@@ -246,8 +246,11 @@ def test_a_scheduler_that_is_gone_before_the_first_round_is_told(apart):
     client, scheduler = apart
     held = [client.submit(int)]
     scheduler.kill()
-    with pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"):
-        _cluster.Rounds(client, held)
+    with (
+        _cluster.Rounds(client, held) as rounds,
+        pytest.raises(RuntimeError, match="connection to the Dask scheduler at .* was lost"),
+    ):
+        rounds.ask(b"", lambda: b"")
 
 
 def too_large(block):

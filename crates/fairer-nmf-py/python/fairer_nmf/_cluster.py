@@ -145,17 +145,13 @@ class Rounds:
     def __init__(self, client: Client, held: list[Any]) -> None:
         self._client = client
         self._held = held
-        # Threads that are left over where there are fewer shares than threads.
-        try:
-            self._threads = max(1, sum(client.nthreads().values()) // len(held))
-        except LOST as error:
-            raise explained(client, error) from error
         self._pending: list[_Entry] = []
         self._wake = threading.Condition()
         self._closed = False
         self._name = uuid.uuid4().hex[:8]
         self._attempts = itertools.count()
         self._places: dict[int, str] = {}
+        self._threads: dict[str, int] = {}
         self.rounds = self.questions = self.sent = self.received = 0
         self._thread = threading.Thread(target=self._work, name="fairer-nmf-rounds", daemon=True)
         self._thread.start()
@@ -256,7 +252,8 @@ class Rounds:
                 answer,
                 [self._held[number] for number in numbers],
                 [given] * len(numbers),
-                threads=self._threads,
+                # All threads of the worker, where it has fewer shares than threads.
+                threads=max(1, self._threads.get(worker, 1) // len(numbers)),
                 # What is before the first dash is a line of the dashboard.
                 key=[f"fairer_nmf_round_{attempt}-{self._name}-{number}" for number in numbers],
                 workers=[worker],
@@ -278,6 +275,7 @@ class Rounds:
             futures = [self._held[number] for number in held]
             gathered(self._client, futures, None, results=False)
             places = self._client.who_has(futures)
+            self._threads = self._client.nthreads()
             for number in held:
                 holders = places.get(self._held[number].key)
                 if holders:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import uuid
 from collections.abc import Sequence
@@ -289,7 +290,8 @@ def spread(client: Client, blocks: Blocks, most: int) -> Spread:
         groups = united([found[number] for number in kept], most)
         firsts = dict(zip(kept, np.cumsum([0] + [found[n].rows for n in kept]).tolist()))
         held = []
-        for number, (worker, own) in enumerate(_together(client, made, kept)):
+        rows_of = {number: found[number].rows for number in kept}
+        for number, (worker, own) in enumerate(_together(client, made, rows_of)):
             held.append(
                 client.submit(
                     hold,
@@ -331,13 +333,17 @@ def _codes(part: Found, groups: Groups | None) -> list[int] | None:
     return [place[label] for label in part.labels]
 
 
-def _together(client: Client, made: list[Any], kept: list[int]) -> list[tuple[str, list[int]]]:
-    """Give the worker and the partitions of every share: as many as threads, of partitions of one worker."""
-    threads = client.nthreads()
+def _together(client: Client, made: list[Any], rows: dict[int, int]) -> list[tuple[str, list[int]]]:
+    """Give the worker and the partitions of every share: as many as threads, of partitions of one worker.
+
+    `rows` has how many every partition has.
+    """
+    threads, kept = client.nthreads(), list(rows)
     total = max(1, sum(threads.values()))
     most = min(SHARES_PER_THREAD * total, MOST_SHARES)
     places = client.who_has([made[number] for number in kept])
     at = {number: min(places.get(made[number].key) or ("",)) for number in kept}
+    at = balanced(at, rows, threads)
     if len(kept) <= most:
         return [(at[number], [number]) for number in kept]
     shares = []
@@ -347,3 +353,45 @@ def _together(client: Client, made: list[Any], kept: list[int]) -> list[tuple[st
         cuts = np.array_split(np.array(own), count)
         shares += [(worker, [int(number) for number in cut]) for cut in cuts]
     return sorted(shares, key=lambda share: share[1])
+
+
+def balanced(at: dict[int, str], rows: dict[int, int], threads: dict[str, int]) -> dict[int, str]:
+    """Give the worker of every partition, so that each has rows in proportion to its threads.
+
+    A round waits for the slowest, and Dask leaves partitions where they are: on one worker, if they were
+    made there or copied to it. One is moved, once, where the fuller of two workers then waits a tenth
+    less or more.
+    """
+    if not threads:
+        return at
+    own: dict[str, list[tuple[int, int]]] = {worker: [] for worker in sorted(threads)}
+    load = dict.fromkeys(own, 0)
+    homeless = []
+    for number, worker in at.items():
+        if worker in own:
+            own[worker].append((rows[number], number))
+            load[worker] += rows[number]
+        else:
+            homeless.append((rows[number], number))
+    for held in own.values():
+        held.sort()
+
+    def waits(worker: str) -> float:
+        return load[worker] / threads[worker]
+
+    def give(part: tuple[int, int], worker: str) -> None:
+        bisect.insort(own[worker], part)
+        load[worker] += part[0]
+
+    for part in sorted(homeless, reverse=True):
+        give(part, min(own, key=waits))
+    while True:
+        fullest, emptiest = max(own, key=waits), min(own, key=waits)
+        # The largest partition after which the emptiest waits a tenth less than the fullest did.
+        room = 0.9 * waits(fullest) * threads[emptiest] - load[emptiest]
+        place = bisect.bisect_right(own[fullest], room, key=lambda part: part[0])
+        if fullest == emptiest or place == 0:
+            return {number: worker for worker, held in own.items() for _, number in held}
+        part = own[fullest].pop(place - 1)
+        load[fullest] -= part[0]
+        give(part, emptiest)
