@@ -47,6 +47,7 @@ mod plan;
 mod profile;
 mod reading;
 mod recipe;
+mod representation;
 mod room;
 mod shards;
 mod size;
@@ -79,6 +80,7 @@ pub use options::{Bins, Cuts, Format, GroupsSource, Precision, ReadOptions, Unse
 pub use output::{Output, check_distinct, print_bytes, remove_unfinished};
 pub use reading::{read, read_bytes, read_csv};
 pub use recipe::{Missing, Preparation, TableRecipe, kept as kept_recipe};
+pub use representation::Form;
 pub use room::{InputLimit, memory_can_be_refused};
 pub use shards::{AnyShards, Shards, is_shard_folder, open_shards};
 pub use size::parse_bytes;

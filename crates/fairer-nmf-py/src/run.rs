@@ -13,17 +13,26 @@ use std::time::Duration;
 /// How long the calling thread sleeps between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Pools by number of threads, made in the process with this id.
+/// What the threads of a pool do.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// They compute.
+    Computes,
+    /// They wait for the answers of shares, which may be computed in this process.
+    Asks,
+}
+
+/// Pools by what they do and number of threads, made in the process with this id.
 struct Pools {
     process: u32,
-    pools: Vec<Arc<ThreadPool>>,
+    pools: Vec<(Kind, Arc<ThreadPool>)>,
 }
 
 static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 
 /// A pool of `threads` threads. A forked child has none of its parent's threads, so it makes its
 /// own pools.
-fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
+fn pool(kind: Kind, threads: usize) -> PyResult<Arc<ThreadPool>> {
     let make = || {
         ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -40,11 +49,14 @@ fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
         std::mem::forget(cache.replace(Pools { process, pools: Vec::new() }));
     }
     let pools = &mut cache.as_mut().expect("made just above").pools;
-    if let Some(pool) = pools.iter().find(|pool| pool.current_num_threads() == threads) {
+    let fits = |(own, pool): &&(Kind, Arc<ThreadPool>)| {
+        *own == kind && pool.current_num_threads() == threads
+    };
+    if let Some((_, pool)) = pools.iter().find(fits) {
         return Ok(Arc::clone(pool));
     }
     let pool = make()?;
-    pools.push(Arc::clone(&pool));
+    pools.push((kind, Arc::clone(&pool)));
     Ok(pool)
 }
 
@@ -134,7 +146,25 @@ pub fn run<R: Send>(
     listener: Option<Py<PyAny>>,
     task: impl FnOnce(&Observer<'_>) -> R + Send,
 ) -> PyResult<R> {
-    let pool = pool(threads)?;
+    run_on(py, &*pool(Kind::Computes, threads)?, listener, task)
+}
+
+/// As [`run`], for a task that asks shares and waits for them: on threads that no share is computed on.
+pub fn run_asking<R: Send>(
+    py: Python<'_>,
+    threads: usize,
+    listener: Option<Py<PyAny>>,
+    task: impl FnOnce(&Observer<'_>) -> R + Send,
+) -> PyResult<R> {
+    run_on(py, &*pool(Kind::Asks, threads)?, listener, task)
+}
+
+fn run_on<R: Send>(
+    py: Python<'_>,
+    pool: &ThreadPool,
+    listener: Option<Py<PyAny>>,
+    task: impl FnOnce(&Observer<'_>) -> R + Send,
+) -> PyResult<R> {
     let shared = Shared::default();
     let (mut result, mut failure) = (None, None);
     py.detach(|| {

@@ -6,7 +6,7 @@ use crate::data::{Input, Owned, View, for_element};
 use crate::errors::to_python;
 use crate::fit::{Settings, baseline};
 use crate::model::Model;
-use crate::run::run;
+use crate::run::{run, run_asking};
 use fairer_nmf::rows::{FeatureScaling, Request, Rows, Share as Kept, Shares, Spread};
 use fairer_nmf::{Csr, Element, Error, Matrix, Observer};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -228,7 +228,8 @@ pub fn fit_shares(
         model.scale = rows.scale().map(<[f64]>::to_vec);
         Ok(model)
     };
-    let mut model = run(py, settings.threads, listener, task)?.map_err(|e| shares.to_python(e))?;
+    let mut model =
+        run_asking(py, settings.threads, listener, task)?.map_err(|e| shares.to_python(e))?;
     model.feature_names = settings.feature_names;
     Ok(Model(model))
 }
@@ -267,5 +268,5 @@ pub fn evaluate_shares(
         let norms = groups.iter().map(|g| g.norm() / rows.unit()).collect();
         Ok((groups.iter().map(|g| g.rows).collect(), norms, errors, relative, ends))
     };
-    run(py, threads, listener, task)?.map_err(|e| shares.to_python(e))
+    run_asking(py, threads, listener, task)?.map_err(|e| shares.to_python(e))
 }

@@ -50,7 +50,6 @@ pub use verdict::Verdict;
 
 use crate::data::GroupedData;
 use crate::rows::Element;
-use rayon::prelude::*;
 
 /// What the tests know of the samples, in the order of the data.
 struct Rows<'a> {
@@ -62,9 +61,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new<T: Element>(data: &GroupedData<'_, T>, squared_errors: &'a [f64]) -> Self {
-        let norm = |row| data.row_squared_norm(row);
-        let squared_norms = (0..data.rows()).into_par_iter().with_min_len(256).map(norm).collect();
-        Self { squared_errors, squared_norms }
+        Self { squared_errors, squared_norms: data.row_squared_norms() }
     }
 
     /// R-Error of a set of rows, not all of them zero.

@@ -8,6 +8,7 @@ mod matrix;
 mod overlap;
 mod scale;
 mod sums;
+mod typed;
 mod units;
 mod weights;
 
@@ -20,13 +21,12 @@ pub(crate) use scale::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};
 pub(crate) use units::{own_unit, power_of_two, usual_unit};
 
 use crate::limit::Limit;
-use crate::number::Number;
 use crate::{Error, Result};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::Arc;
 pub(crate) use sums::check_entries;
-use sums::{column_square_sums, group_squared_norms};
+pub use typed::Typed;
+use typed::{column_square_sums, group_squared_norms};
 
 /// One group: its name and its rows, in the order of the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +85,7 @@ pub struct GroupedData<'a, T> {
     pub(crate) limit: Limit,
 }
 
-impl<'a, T: Number> GroupedData<'a, T> {
+impl<'a, T: Typed> GroupedData<'a, T> {
     /// Takes a matrix and one label per row.
     ///
     /// # Errors
@@ -148,12 +148,12 @@ impl<'a, T: Number> GroupedData<'a, T> {
         groups: Vec<Group>,
         parts: Option<Arc<[Part]>>,
     ) -> Result<Self> {
-        check_entries(&matrix)?;
         let (scale, keys, roots, gaps) = (None, None, None, None);
         let (whole, own_units) = (0.0, false);
         let limit = Limit::NONE;
         let mut data =
             Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit };
+        typed::bad_entry(&data).map_or(Ok(()), Err)?;
         data.measure()?;
         Ok(data)
     }
@@ -259,12 +259,13 @@ impl<'a, T: Number> GroupedData<'a, T> {
     /// Number of entries that are not zero.
     #[must_use]
     pub fn nonzeros(&self) -> usize {
-        let count = |row: usize| {
-            let mut count = 0;
-            self.matrix.for_each_in_row(row, |_, x| count += usize::from(x.to_f64() != 0.0));
-            count
-        };
-        (0..self.rows()).into_par_iter().with_min_len(256).map(count).sum()
+        typed::nonzeros(self)
+    }
+
+    /// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
+    #[must_use]
+    pub fn second_moments(&self) -> Vec<Vec<f64>> {
+        typed::second_moments(self)
     }
 
     pub(crate) fn key(&self, row: usize) -> u64 {
@@ -341,6 +342,11 @@ impl<'a, T: Number> GroupedData<'a, T> {
         let mut sum = 0.0;
         self.for_each_in_row(row, |_, x| sum += x * x);
         sum
+    }
+
+    /// Those of all rows.
+    pub(crate) fn row_squared_norms(&self) -> Vec<f64> {
+        typed::row_squared_norms(self)
     }
 
     fn measure(&mut self) -> Result<()> {

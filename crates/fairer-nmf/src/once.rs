@@ -6,7 +6,7 @@
 macro_rules! once {
     ($(#[$doc:meta])* $vis:vis fn $name:ident($data:ident $(, $arg:ident: $type:ty)* $(,)?) -> $of:ident<T> = $body:path;) => {
         $(#[$doc])*
-        $vis fn $name<T: $crate::Element>(
+        $vis fn $name<T: $crate::data::Typed>(
             $data: &$crate::GroupedData<'_, T> $(, $arg: $type)*
         ) -> $crate::Result<$of<T>> {
             fn single($data: &$crate::GroupedData<'_, f32> $(, $arg: $type)*) -> Box<dyn std::any::Any> {
@@ -21,7 +21,7 @@ macro_rules! once {
     };
     ($(#[$doc:meta])* $vis:vis fn $name:ident($data:ident $(, $arg:ident: $type:ty)* $(,)?) -> $out:ty = $body:path;) => {
         $(#[$doc])*
-        $vis fn $name<T: $crate::Element>(
+        $vis fn $name<T: $crate::data::Typed>(
             $data: &$crate::GroupedData<'_, T> $(, $arg: $type)*
         ) -> $out {
             fn single($data: &$crate::GroupedData<'_, f32> $(, $arg: $type)*) -> $out {

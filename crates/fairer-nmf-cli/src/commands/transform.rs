@@ -4,10 +4,10 @@ use clap::Args;
 use fairer_nmf::{Element, Error, Matrix, Model};
 use ndarray::Array2;
 
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Output, check_distinct};
+use fairer_nmf_io::{AnyMatrix, Dataset, DenseView, Failure, Form, Loaded, Output, check_distinct};
 
 use crate::args::{DataArgs, RunArgs, UnseenArgs};
-use crate::files::{Kind, end_if_stopped, npy, write_csv};
+use crate::files::end_if_stopped;
 use crate::meaning;
 use crate::screen::{Bar, counted};
 use crate::work::{ForModel, load_for_model, load_model};
@@ -65,7 +65,7 @@ pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
     args.data.columns.drop.append(&mut args.group_by);
     let args = &args;
     let bar = Bar::new(&args.run);
-    let kind = Kind::of(&args.output)?;
+    let form = Form::of(&args.output)?;
     let mut read = meaning::files_read(&args.data, None, None, None)?;
     read.push(args.model.clone());
     check_distinct(&read, &[("--output", Some(&args.output))])?;
@@ -82,8 +82,14 @@ pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
     let rows = loaded.dataset.records();
     output.reserve(rows * model.rank() * 8)?;
     let content = match loaded.matrix()? {
-        AnyMatrix::F32(_) => representation(&model, &loaded, single, kind, &bar)?,
-        AnyMatrix::F64(_) => representation(&model, &loaded, double, kind, &bar)?,
+        AnyMatrix::F32(_) => {
+            let w = representation(&model, &loaded, single, &bar)?;
+            written(DenseView::F32(w.view()), form, &loaded.dataset)
+        }
+        AnyMatrix::F64(_) => {
+            let w = representation(&model, &loaded, double, &bar)?;
+            written(DenseView::F64(w.view()), form, &loaded.dataset)
+        }
     };
     let shown = output.shown().to_owned();
     output.write(&content)?;
@@ -104,13 +110,13 @@ fn representation<'a, T: Element>(
     model: &Model,
     loaded: &'a Loaded,
     typed: impl Fn(AnyMatrix<'a>) -> Option<Matrix<'a, T>>,
-    kind: Kind,
     bar: &Bar,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Array2<T>, Failure> {
     let dataset = &loaded.dataset;
     let (rows, _) = dataset.matrix.shape();
     // Rows that were left out have no coordinates.
-    let mut w = Array2::from_elem((dataset.records(), model.rank()), T::from_f64(f64::NAN));
+    let (records, rank) = (dataset.records(), model.rank());
+    let mut w = vec![T::from_f64(f64::NAN); records * rank];
     let place: Vec<usize> = (0..rows).map(|row| dataset.record(row)).collect();
     for start in (0..rows).step_by(CHUNK) {
         bar.counted("solving, rows", start, rows);
@@ -122,18 +128,24 @@ fn representation<'a, T: Element>(
             None => model.transform(matrix),
         };
         let found = found.map_err(|e| loaded.explain(further_on(e, start)))?;
-        for (row, found) in chunk.zip(found.rows()) {
-            w.row_mut(place[row]).assign(&found);
+        let found = found.as_standard_layout();
+        let lines = found.as_slice().into_iter().flat_map(|all| all.chunks_exact(rank));
+        for (row, line) in chunk.zip(lines) {
+            w[place[row] * rank..][..rank].copy_from_slice(line);
         }
     }
     end_if_stopped()?;
-    Ok(match kind {
-        Kind::Csv => {
+    Ok(Array2::from_shape_vec((records, rank), w).expect("a line for every record"))
+}
+
+fn written(w: DenseView<'_>, form: Form, dataset: &Dataset) -> Vec<u8> {
+    match form {
+        Form::Csv => {
             let (name, ids) = dataset.row_names();
-            write_csv(w.view(), &name, &ids)
+            w.to_csv(&name, &ids)
         }
-        Kind::Npy => npy(w.view()),
-    })
+        Form::Npy => w.to_npy(),
+    }
 }
 
 /// An error of a chunk that begins at row `start`.

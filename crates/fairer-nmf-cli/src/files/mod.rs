@@ -1,9 +1,6 @@
 //! The files that a command was asked for: claimed before any work, written whole or not at all.
 
 mod pages;
-mod representation;
-
-pub(crate) use representation::{Kind, npy, write_csv};
 
 use fairer_nmf_io::{Failure, Output, check_distinct};
 use fairer_nmf_report::Report;

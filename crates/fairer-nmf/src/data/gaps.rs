@@ -3,7 +3,7 @@
 //! The matrix holds zeros there, which add nothing to norms; which they are is kept beside it. So a group's norm is that of its
 //! observed cells.
 
-use super::{GroupedData, Matrix, Part};
+use super::{GroupedData, Matrix, Part, Typed};
 use crate::number::Number;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
@@ -29,7 +29,7 @@ pub fn split_unobserved<T: Number>(matrix: ArrayView2<'_, T>) -> (Array2<T>, Arr
     (matrix.mapv(|v| if v.to_f64().is_nan() { T::default() } else { v }), mask)
 }
 
-impl<'a, T: Number> GroupedData<'a, T> {
+impl<'a, T: Typed> GroupedData<'a, T> {
     /// Takes the cells where `unobserved` (m×n) is true as unobserved; the matrix is dense, and zero there. Errors, norms and losses
     /// are then over observed cells, coordinates are the best for the observed features of a row, and there is no bound.
     ///

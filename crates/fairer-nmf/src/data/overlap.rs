@@ -3,8 +3,7 @@
 //! The pass runs over parts: rows with the same set of groups. A part's sums are added to every group of
 //! its set, and once to the whole. Where no row is in two groups, the parts are the groups.
 
-use super::{Group, GroupedData, Matrix, by_number_or_name};
-use crate::number::Number;
+use super::{Group, GroupedData, Matrix, Typed, by_number_or_name};
 use crate::random::Stream;
 use crate::{Error, Result};
 use ndarray::ArrayView2;
@@ -18,7 +17,7 @@ pub(crate) struct Part {
     pub groups: Vec<usize>,
 }
 
-impl<'a, T: Number> GroupedData<'a, T> {
+impl<'a, T: Typed> GroupedData<'a, T> {
     /// Takes a matrix and several families of groups, each with one label per row. A group is called
     /// `family=label`, and every row is in one group of every family.
     ///

@@ -1,6 +1,6 @@
 //! Checks and sums over all entries, in an order that does not depend on the number of threads.
 
-use super::{Group, GroupedData, Matrix};
+use super::{Group, GroupedData, Matrix, Typed};
 use crate::number::Number;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -16,13 +16,13 @@ fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> f64 {
 }
 
 /// ‖X_ℓ‖² of every group after scaling.
-pub(super) fn group_squared_norms<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
+pub(super) fn group_squared_norms_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
     data.groups.iter().map(norm).collect()
 }
 
 /// Σ ωx² of every column over the rows that are in some group, before scaling.
-pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
+pub(super) fn column_square_sums_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let mut grouped = vec![false; data.rows()];
     data.grouped_rows().for_each(|row| grouped[row] = true);
     let rows: Vec<usize> = (0..data.rows()).filter(|&row| grouped[row]).collect();
@@ -45,9 +45,18 @@ pub(super) fn column_square_sums<T: Number>(data: &GroupedData<'_, T>) -> Vec<f6
         .unwrap_or_default()
 }
 
+/// Refuses entries that cannot be factorised.
 pub(crate) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
+    bad_entry(matrix).map_or(Ok(()), Err)
+}
+
+pub(super) fn bad_entry_of<T: Typed>(data: &GroupedData<'_, T>) -> Option<Error> {
+    bad_entry(&data.matrix)
+}
+
+fn bad_entry<T: Number>(matrix: &Matrix<'_, T>) -> Option<Error> {
     let rows: Vec<usize> = (0..matrix.rows()).collect();
-    let first_bad = rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
+    rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
         chunk.iter().find_map(|&row| {
             let mut bad = None;
             matrix.for_each_in_row(row, |column, x| {
@@ -58,27 +67,39 @@ pub(crate) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
             });
             bad
         })
-    });
-    first_bad.map_or(Ok(()), Err)
+    })
 }
 
-impl<T: Number> GroupedData<'_, T> {
-    /// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
-    #[must_use]
-    pub fn second_moments(&self) -> Vec<Vec<f64>> {
-        let n = self.features();
-        let of_group = |group: &Group| {
-            let mut sum = vec![0.0; n * n];
-            let mut entries = Vec::new();
-            for &row in &group.rows {
-                entries.clear();
-                self.for_each_in_row(row, |j, x| entries.push((j, x)));
-                for &(i, x) in entries.iter().filter(|(_, x)| *x != 0.0) {
-                    entries.iter().for_each(|&(j, y)| sum[i * n + j] += x * y);
-                }
+/// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
+pub(super) fn second_moments_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<Vec<f64>> {
+    let n = data.features();
+    let of_group = |group: &Group| {
+        let mut sum = vec![0.0; n * n];
+        let mut entries = Vec::new();
+        for &row in &group.rows {
+            entries.clear();
+            data.for_each_in_row(row, |j, x| entries.push((j, x)));
+            for &(i, x) in entries.iter().filter(|(_, x)| *x != 0.0) {
+                entries.iter().for_each(|&(j, y)| sum[i * n + j] += x * y);
             }
-            sum
-        };
-        self.groups.par_iter().map(of_group).collect()
-    }
+        }
+        sum
+    };
+    data.groups.par_iter().map(of_group).collect()
+}
+
+/// Number of entries that are not zero.
+pub(super) fn nonzeros_of<T: Typed>(data: &GroupedData<'_, T>) -> usize {
+    let count = |row: usize| {
+        let mut count = 0;
+        data.matrix.for_each_in_row(row, |_, x| count += usize::from(x.to_f64() != 0.0));
+        count
+    };
+    (0..data.rows()).into_par_iter().with_min_len(256).map(count).sum()
+}
+
+/// Squared norm of every row after scaling, times its weight.
+pub(super) fn row_squared_norms_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+    let norm = |row| data.row_squared_norm(row);
+    (0..data.rows()).into_par_iter().with_min_len(256).map(norm).collect()
 }

@@ -174,15 +174,20 @@ impl Keeper {
         due
     }
 
-    /// Saves where a run stands.
+    /// Saves where a run stands. A baseline's begins anew where its rows depend on a path that nobody has: its
+    /// error would be another, and all that follows.
     pub(super) fn save_going(
         &self,
-        name: &str,
+        (part, name): (Part, &str),
         rows: &dyn Rows,
         dictionary: &Dictionary,
         accepted: Option<&(Dictionary, Measured)>,
         carried: Carried,
     ) -> Result<()> {
+        let lost = !rows.keeps_rows() && rows.origin().is_some_and(|origin| origin.stands_in);
+        if lost && matches!(part, Part::Baseline { .. }) {
+            return Ok(());
+        }
         let going = Going { accepted: accepted.map(|(_, measured)| measured.clone()), carried };
         let head = RunHead::new(self.head().id, dictionary.rank, Some(going), None);
         let mut dictionaries = vec![dictionary];

@@ -77,7 +77,7 @@ pub(crate) fn iterate<'r>(
             let (latest, history) = (latest.clone(), journal.history.clone());
             let momentum = momentum.clone();
             let carried = Carried { latest, momentum, dictionary: dictionary.memory(), history };
-            keeper.save_going(&name, &*rows, &h, accepted.as_ref(), carried)?;
+            keeper.save_going((task.part, &name), &*rows, &h, accepted.as_ref(), carried)?;
         }
         dictionary.take(&statistics, latest.as_ref(), &mut h, task.context.limit);
         let mut before_rows = None;

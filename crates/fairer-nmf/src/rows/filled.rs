@@ -7,8 +7,8 @@
 
 use super::{RowStep, pass};
 use crate::data::GroupedData;
+use crate::data::Typed;
 use crate::dictionary::Dictionary;
-use crate::number::Number;
 use crate::statistics::Statistics;
 use crate::update::Scratch;
 use ndarray::ArrayView2;
@@ -22,7 +22,7 @@ pub(super) struct Filled<'a, T> {
     origin: Vec<usize>,
 }
 
-impl<'a, T: Number> Filled<'a, T> {
+impl<'a, T: Typed> Filled<'a, T> {
     /// Unobserved cells are zero before the first pass.
     pub fn new(data: &GroupedData<'a, T>) -> Self {
         let origin: Vec<usize> = data.grouped_rows().collect();
@@ -96,7 +96,7 @@ struct Room {
 
 impl Room {
     /// The update of one row, for its observed features.
-    fn update<T: Number>(
+    fn update<T: Typed>(
         &mut self,
         data: &GroupedData<'_, T>,
         row: usize,

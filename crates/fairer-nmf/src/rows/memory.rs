@@ -14,7 +14,7 @@ use super::{
     BlockSource, Blocks, FeatureScaling, GroupCodes, Moments, Representation, RowGroup, RowStart,
     RowStep, Rows, pass, restore_rows, rising, save_rows,
 };
-use crate::data::GroupedData;
+use crate::data::{GroupedData, Typed};
 use crate::dictionary::Dictionary;
 use crate::number::Number;
 use crate::random::{Purpose, Stream};
@@ -35,7 +35,7 @@ pub enum Units {
 }
 
 /// f32 or f64: the type of the data and of the representation. Other types cannot have it.
-pub trait Element: Number {
+pub trait Element: Typed {
     /// The data behind the door.
     #[doc(hidden)]
     fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a>;
@@ -47,29 +47,14 @@ pub trait Element: Number {
         scaling: &FeatureScaling,
         memory: usize,
     ) -> Result<Box<dyn Blocks>>;
-    /// What either makes of the data, by their type.
-    #[doc(hidden)]
-    fn either<'d, R>(
-        data: &GroupedData<'d, Self>,
-        single: impl FnOnce(&GroupedData<'d, f32>) -> R,
-        double: impl FnOnce(&GroupedData<'d, f64>) -> R,
-    ) -> R;
     /// W in this type.
     #[doc(hidden)]
     fn representation(found: Representation) -> Array2<Self>;
 }
 
 macro_rules! element {
-    ($type:ty, $own:ident, $other:ident, |$single:ident, $double:ident| $taken:ident) => {
+    ($type:ty, $own:ident, $other:ident) => {
         impl Element for $type {
-            fn either<'d, R>(
-                data: &GroupedData<'d, Self>,
-                $single: impl FnOnce(&GroupedData<'d, f32>) -> R,
-                $double: impl FnOnce(&GroupedData<'d, f64>) -> R,
-            ) -> R {
-                let _ = (&$single, &$double);
-                $taken(data)
-            }
             fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
                 Box::new(Memory::new(data, units))
             }
@@ -95,8 +80,8 @@ macro_rules! element {
         }
     };
 }
-element!(f32, F32, F64, |single, double| single);
-element!(f64, F64, F32, |single, double| double);
+element!(f32, F32, F64);
+element!(f64, F64, F32);
 
 /// Data in memory, with W (rows in the order of the parts of the data, each once).
 pub struct Memory<'a, T> {
@@ -111,7 +96,7 @@ pub struct Memory<'a, T> {
     workers: pass::Workers<T>,
 }
 
-impl<'a, T: Number> Memory<'a, T> {
+impl<'a, T: Typed> Memory<'a, T> {
     pub fn new(data: &GroupedData<'a, T>, units: Units) -> Self {
         let (data, unit) = match units {
             Units::Given => (data.clone(), 1.0),

@@ -10,11 +10,11 @@ mod kept;
 pub(super) use kept::Kept;
 
 use crate::Result;
+use crate::data::Typed;
 use crate::data::{GroupedData, Matrix};
 use crate::kernel::eigen::{times, transposed_times};
 use crate::kernel::tiles::{Lines, Tiles};
 use crate::kernel::{fused, vectorised};
-use crate::number::Number;
 use rayon::prelude::*;
 
 /// Pieces that the rows are cut into; fixed, so that sums come in the same order for any number of
@@ -78,7 +78,7 @@ pub struct Products {
     pub grams: Vec<Vec<f64>>,
 }
 
-impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
+impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
     pub fn new(data: &'a GroupedData<'d, T>) -> Self {
         let groups = data.groups().iter().enumerate();
         let rows = groups.flat_map(|(l, g)| g.rows.iter().map(move |&row| (l, row))).collect();
@@ -276,7 +276,7 @@ impl<'a, 'd, T: Number> InMemory<'a, 'd, T> {
     }
 }
 
-impl<T: Number> Moments for InMemory<'_, '_, T> {
+impl<T: Typed> Moments for InMemory<'_, '_, T> {
     fn groups(&self) -> usize {
         self.inverse_norms.len()
     }

@@ -15,6 +15,8 @@ pub struct Origin {
     pub(crate) begin: Begin,
     pub(crate) step: RowStep,
     pub(crate) dictionary: Dictionary,
+    /// Whether W is not quite this: it depends on its whole path.
+    pub(crate) stands_in: bool,
 }
 
 impl Origin {
@@ -48,20 +50,20 @@ impl Trace {
     }
 
     pub fn note(&mut self, h: &Dictionary, step: RowStep) {
-        let (begin, step) = match Trail::of(step) {
+        let (step, from_start, stands_in) = match Trail::of(step) {
             Trail::Stays => return,
             Trail::Goes => return self.made = None,
-            Trail::Becomes { step, from_start: false } => (Some(Begin::Zero), step),
-            Trail::Becomes { step, from_start: true } => (self.begin, step),
+            Trail::Becomes { step, from_start, stands_in } => (step, from_start, stands_in),
         };
+        let begin = if from_start { self.begin } else { Some(Begin::Zero) };
         match (&mut self.made, begin) {
             // In the same place, pass after pass.
             (Some(made), Some(begin)) => {
-                (made.begin, made.step) = (begin, step);
+                (made.begin, made.step, made.stands_in) = (begin, step, stands_in);
                 made.dictionary.clone_from(h);
             }
             (made, begin) => {
-                *made = begin.map(|begin| Origin { begin, step, dictionary: h.clone() });
+                *made = begin.map(|begin| Origin { begin, step, dictionary: h.clone(), stands_in });
             }
         }
     }

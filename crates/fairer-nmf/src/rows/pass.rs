@@ -12,12 +12,12 @@ mod tests;
 pub(crate) use residuals::row_squared_errors;
 
 use super::RowStep;
+use crate::data::Typed;
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::kernel::buffer::Buffer;
 use crate::kernel::padded;
 use crate::kernel::panel::{Packed, room};
-use crate::number::Number;
 use crate::statistics::Statistics;
 use crate::update::Scratch;
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ struct Chunk {
     rows: std::ops::Range<usize>,
 }
 
-fn chunks<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
+fn chunks<T: Typed>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
     let total = data.grouped_count();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
@@ -85,7 +85,7 @@ enum Factor<T> {
     Sparse(Buffer<T>),
 }
 
-impl<T: Number> Prepared<T> {
+impl<T: Typed> Prepared<T> {
     /// For data with these factors of the features, sparse or dense.
     pub(super) fn new(h: &Dictionary, scale: Option<&[f64]>, sparse: bool) -> Self {
         let (r, n) = (h.rank, h.features);
@@ -121,7 +121,7 @@ struct Worker<T> {
     cross: Buffer<f64>,
 }
 
-impl<T: Number> Worker<T> {
+impl<T: Typed> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
@@ -234,12 +234,7 @@ impl<T: Number> Worker<T> {
 }
 
 /// Multiplies rows of r numbers by √ω of the rows of a panel.
-fn times_roots<T: Number>(
-    data: &GroupedData<'_, T>,
-    panel: &[usize],
-    values: &mut [f64],
-    r: usize,
-) {
+fn times_roots<T: Typed>(data: &GroupedData<'_, T>, panel: &[usize], values: &mut [f64], r: usize) {
     for (&row, values) in panel.iter().zip(values.chunks_exact_mut(r)) {
         let root = data.root(row);
         values.iter_mut().for_each(|v| *v *= root);
@@ -255,7 +250,7 @@ fn add_rows(padded_rows: &[f64], r: usize, total: &mut [f64]) {
 
 /// Updates W (rows in the order of the parts, each once) for `h` and returns every group's statistics;
 /// where groups overlap, those of all rows together come last.
-pub(crate) fn run<T: Number>(
+pub(crate) fn run<T: Typed>(
     data: &GroupedData<'_, T>,
     h: &Dictionary,
     step: RowStep,
@@ -280,7 +275,7 @@ pub(crate) struct Workers<T> {
 }
 
 /// Updates W and adds to every group's sums, which [`finish`] makes into statistics.
-pub(super) fn add<T: Number>(
+pub(super) fn add<T: Typed>(
     data: &GroupedData<'_, T>,
     h: &Prepared<T>,
     step: RowStep,
@@ -347,7 +342,7 @@ fn wave_size(threads: usize, rank: usize, features: usize) -> usize {
     threads * (SMALL / (rank * features * threads).max(1)).max(1)
 }
 
-fn work<T: Number>(data: &GroupedData<'_, T>, rank: usize) -> usize {
+fn work<T: Typed>(data: &GroupedData<'_, T>, rank: usize) -> usize {
     let rows = data.grouped_count();
     match &data.matrix {
         Matrix::Dense(x) => rows * x.ncols() * rank,

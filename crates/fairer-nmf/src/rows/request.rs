@@ -57,9 +57,9 @@ pub(super) enum Ask {
 /// How the W of a run comes about: a start, and what it has seen since.
 ///
 /// Exact rows are a function of X and H alone: they take the place of all that was before. The
-/// soft steps of a beginning are kept one by one. Rows of the other updates depend on their path:
-/// exact rows for the last dictionary stand for them, for multiplicative updates, which never leave a
-/// zero, with a little of the start.
+/// soft steps of a beginning are kept one by one. Rows of the other updates depend on their path, which is
+/// kept as long as it is short; after that, exact rows for the last dictionary stand for them, for
+/// multiplicative updates, which never leave a zero, with a little of the start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recipe {
     /// Of one group alone.
@@ -70,6 +70,8 @@ pub(super) struct Recipe {
     pub rank: usize,
     pub begin: Begin,
     pub steps: Vec<RowStep>,
+    /// Whether they stand for a path that was too long.
+    pub stands_in: bool,
     /// The dictionaries of the steps.
     #[serde(skip)]
     pub seen: Vec<f64>,
@@ -95,6 +97,9 @@ impl Begin {
     }
 }
 
+/// Numbers of the dictionaries that a path is kept with: 16 MB a run.
+const PATH: usize = 1 << 21;
+
 /// The share of exact rows in what stands for rows of multiplicative updates.
 const NEARLY: f64 = 0.99;
 
@@ -104,8 +109,9 @@ pub(super) enum Trail {
     Stays,
     /// A step more.
     Goes,
-    /// Nothing else counts any more than this step, and the start where it says so.
-    Becomes { step: RowStep, from_start: bool },
+    /// Nothing else counts any more than this step, and the start where it says so; or it stands for
+    /// a path.
+    Becomes { step: RowStep, from_start: bool, stands_in: bool },
 }
 
 impl Trail {
@@ -115,25 +121,32 @@ impl Trail {
             Some((Update::Nnls, share)) if share < 1.0 => Self::Goes,
             Some((Update::Mu, _)) => {
                 let step = RowStep::Toward { update: Update::Nnls, share: NEARLY };
-                Self::Becomes { step, from_start: true }
+                Self::Becomes { step, from_start: true, stands_in: true }
             }
-            Some((Update::Nnls | Update::Hals, _)) => {
-                Self::Becomes { step: RowStep::EXACT, from_start: false }
+            Some((update @ (Update::Nnls | Update::Hals), _)) => {
+                let stands_in = update == Update::Hals;
+                Self::Becomes { step: RowStep::EXACT, from_start: false, stands_in }
             }
         }
     }
 }
 
 impl Recipe {
+    /// Of a W that is not begun.
+    pub fn new(only: Option<usize>, scale: Vec<f64>) -> Self {
+        let (begin, steps, seen) = (Begin::Zero, Vec::new(), Vec::new());
+        Self { only, scale, rank: 0, begin, steps, stands_in: false, seen }
+    }
+
     /// What it takes to have W after a step; whether the step changes W.
     pub fn note(&mut self, h: &Dictionary, step: RowStep) -> bool {
+        let short = !self.stands_in && self.seen.len() + h.values.len() <= PATH;
         match Trail::of(step) {
             Trail::Stays => return false,
-            Trail::Goes => {
-                self.steps.push(step);
-                self.seen.extend(&h.values);
-            }
-            Trail::Becomes { step, from_start } => {
+            Trail::Becomes { stands_in: true, .. } if short => self.go(h, step),
+            Trail::Goes => self.go(h, step),
+            Trail::Becomes { step, from_start, stands_in } => {
+                self.stands_in = stands_in;
                 if !from_start {
                     self.begin = Begin::Zero;
                 }
@@ -142,6 +155,11 @@ impl Recipe {
             }
         }
         true
+    }
+
+    fn go(&mut self, h: &Dictionary, step: RowStep) {
+        self.steps.push(step);
+        self.seen.extend(&h.values);
     }
 
     /// The steps with their dictionaries.
@@ -206,14 +224,7 @@ impl Request {
             Some((recipe, scale, seen)) => {
                 Recipe { scale: take(scale)?, seen: take(seen)?, ..recipe }
             }
-            None => Recipe {
-                only: None,
-                scale: Vec::new(),
-                rank: 0,
-                begin: Begin::Zero,
-                steps: Vec::new(),
-                seen: Vec::new(),
-            },
+            None => Recipe::new(None, Vec::new()),
         };
         Ok((Self { head, numbers, recipe: Arc::new(recipe) }, whole))
     }

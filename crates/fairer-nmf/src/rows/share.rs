@@ -8,9 +8,9 @@ use super::digest::{digest, to_parts};
 use super::moments::InMemory;
 use super::request::{Ask, Begin, Recipe, Request};
 use super::{RowStep, pass};
+use crate::data::Typed;
 use crate::data::{Group, GroupedData, Matrix, check_entries};
 use crate::dictionary::Dictionary;
-use crate::number::Number;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ struct Kept<T> {
     last: Vec<f64>,
 }
 
-impl<T: Number> Share<T> {
+impl<T: Typed> Share<T> {
     /// Takes rows with the number of every row's group, among `groups`. They are `first` and those
     /// after it among the rows of all shares: what a row begins with at random depends on that
     /// number.
@@ -239,7 +239,7 @@ fn dictionary<T>(kept: &Kept<T>, numbers: &[f64]) -> Result<Dictionary> {
 
 /// Rows, stored entries and entries that are not zero of every group, Σ stored² over rows, ‖X_ℓ‖²,
 /// and Σ x² of every column without scale.
-fn measure<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
+fn measure<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let (mut counts, mut norms) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
     let mut squares = 0.0;
     for group in data.groups() {
@@ -262,7 +262,7 @@ fn measure<T: Number>(data: &GroupedData<'_, T>) -> Vec<f64> {
     counts.concat().into_iter().chain([squares]).chain(norms).chain(columns).collect()
 }
 
-fn moments<T: Number>(data: &GroupedData<'_, T>, ask: Ask, numbers: &[f64]) -> Result<Vec<f64>> {
+fn moments<T: Typed>(data: &GroupedData<'_, T>, ask: Ask, numbers: &[f64]) -> Result<Vec<f64>> {
     let own = InMemory::new(data);
     let groups = data.groups().len();
     let weights = numbers.get(..groups);
@@ -282,7 +282,7 @@ fn moments<T: Number>(data: &GroupedData<'_, T>, ask: Ask, numbers: &[f64]) -> R
 }
 
 /// ‖x_i − w_iH‖² of a group's rows.
-fn errors<T: Number>(data: &GroupedData<'_, T>, h: &Dictionary, w: &[T], group: usize) -> Vec<f64> {
+fn errors<T: Typed>(data: &GroupedData<'_, T>, h: &Dictionary, w: &[T], group: usize) -> Vec<f64> {
     let rows = |groups: &[Group]| groups.iter().map(|g| g.rows.len()).sum::<usize>();
     let before = rows(&data.groups()[..group]) * h.rank;
     let own = data.groups()[group].rows.len() * h.rank;
@@ -303,7 +303,7 @@ fn poisson() -> Vec<f64> {
 
 /// Sums over rows with counts that are Poisson of mean 1 and depend on (seed, row, draw) alone
 /// (Hanley and MacGibbon 2006; Chamandy et al. 2012): for many rows the bootstrap's.
-fn resample<T: Number>(
+fn resample<T: Typed>(
     data: &GroupedData<'_, T>,
     h: &Dictionary,
     w: &[T],

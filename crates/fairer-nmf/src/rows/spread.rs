@@ -145,8 +145,7 @@ impl<'a> Spread<'a> {
             unit *= own;
             groups[0].squared_norm *= own * own;
         }
-        let (begin, steps, seen) = (Begin::Zero, Vec::new(), Vec::new());
-        let recipe = Arc::new(Recipe { only, scale, rank: 0, begin, steps, seen });
+        let recipe = Arc::new(Recipe::new(only, scale));
         let trace = Trace::default();
         Self { shares, about, groups, unit, run, version: 0, recipe, trace }
     }
@@ -241,6 +240,7 @@ impl Rows for Spread<'_> {
         (recipe.rank, recipe.begin) = (rank, begin);
         recipe.steps.clear();
         recipe.seen.clear();
+        recipe.stands_in = false;
         Ok(())
     }
 
@@ -312,8 +312,7 @@ struct Measured {
 impl Measured {
     fn of(shares: &dyn Shares, groups: usize, features: usize, scale: &[f64]) -> Result<Self> {
         let head = Head { run: u64::MAX, version: 1, ask: Ask::Measure, over: Vec::new() };
-        let (begin, steps, seen) = (Begin::Zero, Vec::new(), Vec::new());
-        let recipe = Recipe { only: None, scale: Vec::new(), rank: 0, begin, steps, seen };
+        let recipe = Recipe::new(None, Vec::new());
         let request = Request { head, numbers: scale.to_vec(), recipe: Arc::new(recipe) };
         let found = sized(shares.sum(&request)?, 4 * groups + 1 + features)?;
         let part = |from: usize, count: usize| found[from..from + count].to_vec();

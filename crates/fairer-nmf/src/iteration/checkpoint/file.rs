@@ -166,7 +166,7 @@ impl RunFile {
         let (Some((begin, step)), Some(dictionary)) = (self.head.origin, dictionary) else {
             return Ok(false);
         };
-        Origin { begin, step, dictionary }.make(rows)?;
+        Origin { begin, step, dictionary, stands_in: true }.make(rows)?;
         Ok(true)
     }
 }

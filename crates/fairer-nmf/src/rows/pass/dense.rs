@@ -45,7 +45,7 @@ impl<T: Number> Buffers<T> {
         self.copy.resize(rows.len() * n, T::default());
         if x.strides()[1] == 1 || n == 1 {
             for (out, &row) in self.copy.chunks_exact_mut(n).zip(rows) {
-                out.iter_mut().zip(x.row(row)).for_each(|(o, &v)| *o = v);
+                out.copy_from_slice(x.row(row).to_slice().expect("a row without gaps"));
             }
         } else {
             // Column by column, so that a column-major matrix is read along its lines.

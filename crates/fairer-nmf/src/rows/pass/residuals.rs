@@ -2,14 +2,14 @@
 
 use super::{PANEL_ROWS, WORTH_SHARING};
 use crate::data::GroupedData;
+use crate::data::Typed;
 use crate::dictionary::Dictionary;
 use crate::kernel::products::{self, times};
 use crate::kernel::{LANES, fused, padded, vectorised};
-use crate::number::Number;
 use rayon::prelude::*;
 
 /// ‖X_i − W_iH‖² of every row of a part, computed from the residual itself.
-pub(crate) fn row_squared_errors<T: Number>(
+pub(crate) fn row_squared_errors<T: Typed>(
     data: &GroupedData<'_, T>,
     part: usize,
     h: &Dictionary,
@@ -47,7 +47,7 @@ pub(crate) fn row_squared_errors<T: Number>(
 const RESIDUALS: usize = 1 << 14;
 
 /// Squared norms of the rows of X_b − W_bH; `components`: H, r rows padded.
-fn residual_squares<T: Number>(
+fn residual_squares<T: Typed>(
     data: &GroupedData<'_, T>,
     rows: &[usize],
     w: &[T],

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::audit::{Evaluation, evaluate, evaluate_spread};
+use crate::baseline::Estimate;
 use crate::fit::{Checkpoint, fit_kept, fit_rows, fit_rows_kept};
-use crate::rows::Share;
+use crate::rows::{Element, Share};
 use crate::{
     Baseline, Csr, GroupedData, Indices, Init, Matrix, Method, Model, Parameters, Stopping, Update,
     fit, silent, synthetic,
@@ -22,7 +23,7 @@ struct Here<'a, T> {
     traffic: Mutex<(usize, usize)>,
 }
 
-impl<'a, T: Number> Here<'a, T> {
+impl<'a, T: Element> Here<'a, T> {
     fn new(parts: Vec<(Matrix<'a, T>, Vec<usize>, u64)>, groups: usize) -> Self {
         let made = parts.iter().map(|(x, codes, first)| Share::new(x, codes, groups, *first));
         let kept = made.map(|share| Mutex::new(share.unwrap())).collect();
@@ -44,7 +45,7 @@ impl<'a, T: Number> Here<'a, T> {
     }
 }
 
-impl<T: Number> Shares for Here<'_, T> {
+impl<T: Element> Shares for Here<'_, T> {
     fn sum(&self, request: &Request) -> Result<Vec<f64>> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let mut total: Vec<f64> = Vec::new();
@@ -127,8 +128,8 @@ fn any_partition_gives_the_same_iterations() {
     }
 }
 
-/// Exact rows and the soft beginning are made anew as they were; the other updates go on from exact
-/// rows, to the same model in the end.
+/// Rows are made anew as they were: exact ones from one dictionary, the others along their path. With them
+/// baselines stay what they are.
 #[test]
 fn lost_shares_do_not_matter() {
     let (x, labels) = synthetic::first(2);
@@ -140,23 +141,40 @@ fn lost_shares_do_not_matter() {
             Spread::new(&here, names(), x.ncols(), false, FeatureScaling::AsTheyAre).unwrap();
         fit_rows(&rows, p, &silent).unwrap().model
     };
-    let p = fixed(Method::am(), Init::Random);
-    let own = fit(&data, &p, &silent).unwrap().model;
     let when: [fn(u64) -> bool; 2] = [|asked| asked % 2 == 1, |asked| asked % 7 == 5];
-    for loses in when {
-        let far = distance(&own, &losing(loses, &p));
-        assert!(far < 1e-8, "{far:e}");
-    }
-    for method in [Method::mu(), Method::standard()] {
-        let stopping = Stopping { tolerance: 1e-6, ..Parameters::new(3).stopping };
-        let p = Parameters { stopping, ..fixed(method, Init::Random) };
+    for method in methods() {
+        let p = fixed(method, Init::Random);
         let own = fit(&data, &p, &silent).unwrap().model;
-        let other = losing(|asked| asked == 40, &p);
-        for (own, other) in own.groups.iter().zip(&other.groups) {
-            let far = (own.relative_error - other.relative_error).abs();
-            assert!(far < 2e-3, "{method:?}: errors differ by {far:e}");
+        for loses in when {
+            let far = distance(&own, &losing(loses, &p));
+            assert!(far < 1e-8, "{method:?}: {far:e}");
         }
     }
+    let paper = Baseline::Estimate(Estimate { runs: 2, ..Estimate::paper() });
+    let p = Parameters { baseline: paper, ..fixed(Method::am(), Init::Random) };
+    let own = fit(&data, &p, &silent).unwrap().model;
+    let other = losing(|asked| asked % 11 == 3, &p);
+    for (own, other) in own.baseline_errors().into_iter().zip(other.baseline_errors()) {
+        assert!((own / other - 1.0).abs() < 1e-8, "{own} became {other}");
+    }
+}
+
+/// A path that is too long is given up: exact rows for the last dictionary stand for what came before, and
+/// nothing more is kept.
+#[test]
+fn long_paths_are_not_kept() {
+    let step = RowStep::Update(Update::Mu);
+    let h = Dictionary { rank: 2, features: 1 << 18, values: vec![1.0; 1 << 19] };
+    let mut recipe = Recipe::new(None, Vec::new());
+    for steps in [1, 2, 3, 4, 1, 1] {
+        assert!(recipe.note(&h, step));
+        assert_eq!((recipe.steps.len(), recipe.seen.len()), (steps, steps << 19));
+    }
+    assert!(recipe.stands_in && recipe.steps != [step]);
+    assert!(recipe.note(&h, RowStep::EXACT));
+    assert!(!recipe.stands_in, "exact rows have no path");
+    assert!(recipe.note(&h, step));
+    assert_eq!(recipe.steps, [RowStep::EXACT, step]);
 }
 
 /// Baselines, bound, restarts and the closing; dense and sparse, f32 and f64.

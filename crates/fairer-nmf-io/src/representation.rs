@@ -7,18 +7,23 @@ use std::path::Path;
 use fairer_nmf::Element;
 use ndarray::ArrayView2;
 
-use fairer_nmf_io::Failure;
+use crate::{DenseView, Failure};
 
-/// How a matrix is written.
+/// How a representation is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Form {
+    /// CSV with a header.
     Csv,
+    /// NumPy's format.
     Npy,
 }
 
-impl Kind {
+impl Form {
     /// The form that the name of an output tells; standard output is CSV.
-    pub(crate) fn of(path: &str) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// A name with another ending.
+    pub fn of(path: &str) -> Result<Self, Failure> {
         let ending = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
         match ending.to_lowercase().as_str() {
             "csv" => Ok(Self::Csv),
@@ -31,13 +36,28 @@ impl Kind {
     }
 }
 
-/// CSV with the header NAME,topic_1,topic_2,…, where NAME heads `ids`; every number reads back
-/// exactly, and what is NaN is an empty cell.
-pub(crate) fn write_csv<T: Element>(
-    matrix: ArrayView2<'_, T>,
-    name: &str,
-    ids: &[String],
-) -> Vec<u8> {
+impl DenseView<'_> {
+    /// CSV with the header NAME,topic_1,topic_2,…, where NAME heads `ids`; every number reads back
+    /// exactly, and what is NaN is an empty cell.
+    #[must_use]
+    pub fn to_csv(&self, name: &str, ids: &[String]) -> Vec<u8> {
+        match self {
+            Self::F32(matrix) => csv(*matrix, name, ids),
+            Self::F64(matrix) => csv(*matrix, name, ids),
+        }
+    }
+
+    /// NumPy's format, version 1.0, C order, little endian.
+    #[must_use]
+    pub fn to_npy(&self) -> Vec<u8> {
+        match self {
+            Self::F32(matrix) => npy(*matrix),
+            Self::F64(matrix) => npy(*matrix),
+        }
+    }
+}
+
+fn csv<T: Element>(matrix: ArrayView2<'_, T>, name: &str, ids: &[String]) -> Vec<u8> {
     let mut text = cell(name).into_owned();
     (1..=matrix.ncols()).for_each(|k| text += &format!(",topic_{k}"));
     text.push('\n');
@@ -63,8 +83,7 @@ fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// NumPy's format, version 1.0, C order, little endian.
-pub(crate) fn npy<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
+fn npy<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
     let (rows, columns) = matrix.dim();
     let single = T::NAME == "f32";
     let kind = if single { "<f4" } else { "<f8" };
