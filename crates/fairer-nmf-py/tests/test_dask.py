@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -174,6 +175,146 @@ def test_labels_are_named_and_ordered_as_in_memory(client):
         model = fitted(cluster.FairerNMF, rows, given, **FIXED)
         assert [*map(str, model.groups_)] == [*map(str, own.groups_)]
         assert far(own, model) < 1e-10
+
+
+@pytest.mark.parametrize("chunks", [(80, 2), (80, 1), (50, 1)])
+def test_columns_of_labels_form_intersections_as_in_memory(client, chunks):
+    X, groups = rows_and_groups()
+    labels = np.column_stack([groups, np.where(np.arange(240) % 2, "p", "q")])
+    own = fitted(fairer_nmf.FairerNMF, X, labels, **FIXED)
+    rows = da.from_array(X, chunks=(80, -1))
+    model = fitted(cluster.FairerNMF, rows, da.from_array(labels, chunks=chunks), **FIXED)
+    assert model.groups_.tolist() == own.groups_.tolist()
+    assert far(own, model) < 1e-10
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "Float32", "double[pyarrow]", "int64[pyarrow]"])
+def test_frames_may_have_types_with_missing_values(client, tmp_path, kind):
+    pytest.importorskip("pyarrow")
+    X, groups = rows_and_groups()
+    frame = pd.DataFrame(np.round(X * 100), columns=list("abcdefghij")).astype(kind)
+    frame["j"] = frame["j"].astype(float)
+    own = fitted(fairer_nmf.FairerNMF, frame, groups, **FIXED)
+    expected = own.transform(frame)
+    whole = frame.assign(who=groups)
+    frames = dd.from_pandas(whole, npartitions=3)
+    frames.to_parquet(tmp_path / "rows")
+    for given in (frames, tmp_path / "rows"):
+        model = cluster.FairerNMF(random_state=3, **FIXED)
+        W = model.fit_transform(given, sensitive_features="who").compute()
+        assert np.allclose(model.components_, own.components_, rtol=1e-9)
+        assert W.dtype == expected.dtype and np.allclose(W, expected, rtol=1e-9, atol=1e-9)
+    whole.loc[133, "e"] = pd.NA
+    told = r"partition 1 \(rows 80 to 159 of the data\): .*row 53, column 4 \('e'\) is NaN"
+    with pytest.raises(ValueError, match=told):
+        fitted(cluster.FairerNMF, dd.from_pandas(whole, npartitions=3), "who", **FIXED)
+
+
+def test_numbers_of_columns_are_no_names_as_in_memory(client):
+    X, groups = rows_and_groups()
+    frame = pd.DataFrame(X)
+    own = fitted(fairer_nmf.FairerNMF, frame, groups, **FIXED)
+    rows = dd.from_dask_array(da.from_array(X, chunks=(80, -1)))
+    labels = dd.from_pandas(pd.Series(groups), npartitions=3)
+    named = dd.from_pandas(frame.assign(who=groups), npartitions=3)
+    for given, sensitive in [(rows, labels), (named, "who")]:
+        model = cluster.FairerNMF(random_state=3, **FIXED)
+        W = model.fit_transform(given, sensitive_features=sensitive).compute()
+        assert far(own, model) < 1e-10
+        assert np.allclose(W, own.transform(frame), atol=1e-9)
+        assert np.allclose(model.transform(rows).compute(), W)
+        assert not hasattr(own, "feature_names_in_") and not hasattr(model, "feature_names_in_")
+    mixed = frame.rename(columns={0: "a"})
+    for kind, given in [
+        (fairer_nmf.FairerNMF, mixed),
+        (cluster.FairerNMF, dd.from_pandas(mixed, npartitions=3)),
+    ]:
+        with pytest.raises(TypeError, match="Feature names are only supported if all"):
+            fitted(kind, given, None, **FIXED, method="standard")
+
+
+def test_labels_may_have_partitions_of_unknown_sizes(client):
+    X, groups = rows_and_groups()
+    both = pd.DataFrame({"who": groups, "site": np.arange(240) % 2})
+    rows, frames = da.from_array(X, chunks=(80, -1)), dd.from_pandas(both, npartitions=3)
+    for given, labels in [(frames["who"], groups), (frames, both.to_numpy())]:
+        own = fitted(fairer_nmf.FairerNMF, X, labels, **FIXED)
+        model = fitted(cluster.FairerNMF, rows, given.to_dask_array(), **FIXED)
+        assert model.groups_.tolist() == own.groups_.tolist()
+        assert far(own, model) < 1e-10
+
+
+def test_labels_of_other_partitions_are_told_with_the_partition(client):
+    X, groups = rows_and_groups()
+    series = dd.from_pandas(pd.Series(groups), npartitions=3)
+    labels, none = series.to_dask_array(), series[series == "nobody"].to_dask_array()
+    for given, chunks, told in [
+        (labels, (80, 70, 90), "partition [12] has 80 group labels for [79]0 rows"),
+        (labels, (80, 160, 0), "partition [12] has 80 group labels for (160|0) rows"),
+        (labels, (80, 80, 0), "partition 2 has 80 group labels for 0 rows"),
+        (none, (80, 80, 80), "partition [012] has 0 group labels for 80 rows"),
+        (labels, (120, 120), "3 partitions and X has 2"),
+    ]:
+        rows = da.from_array(X[: sum(chunks)], chunks=(chunks, -1))
+        with pytest.raises(ValueError, match=told):
+            fitted(cluster.FairerNMF, rows, given, **FIXED)
+
+
+def test_columns_of_labels_are_named_in_a_list_or_a_tuple(client):
+    X, groups = rows_and_groups()
+    labels = pd.DataFrame({"who": groups, "b": np.arange(240) % 2})
+    own = fitted(fairer_nmf.FairerNMF, X, labels, **FIXED)
+    frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(10)]).join(labels)
+    frames = dd.from_pandas(frame, npartitions=3)
+    for names in (["who", "b"], ("who", "b")):
+        model = cluster.FairerNMF(random_state=3, **FIXED)
+        W = model.fit_transform(frames, sensitive_features=names).compute()
+        assert model.groups_.tolist() == own.groups_.tolist()
+        assert far(own, model) < 1e-10
+        assert np.allclose(W, own.transform(X), atol=1e-9)
+    with pytest.raises(ValueError, match="names 'c', which X has no column of"):
+        fitted(cluster.FairerNMF, frames, ("who", "c"), **FIXED)
+
+
+@pytest.mark.parametrize("other", [1.0, True])
+def test_equal_labels_of_two_types_are_refused_as_in_memory(client, other):
+    X, _ = rows_and_groups()
+    labels = np.empty(240, dtype=object)
+    labels[:] = [1] * 80 + [other] * 80 + [2] * 80
+    rows = da.from_array(X, chunks=(80, -1))
+    for columns in (labels, np.column_stack([np.tile(["p", "q"], 120), labels]).astype(object)):
+        for kind, given, place in [
+            (fairer_nmf.FairerNMF, X, "row 8[01]"),
+            (cluster.FairerNMF, rows, "partition 1"),
+        ]:
+            told = rf"labels 1 and {other} \({place}\) of a sensitive feature are equal but of two types"
+            with pytest.raises(ValueError, match=told):
+                fitted(kind, given, columns, **FIXED)
+
+
+class OneWorker:
+    """A client of one worker with two threads, which has all partitions."""
+
+    def nthreads(self):
+        return {"a": 2}
+
+    def who_has(self, made):
+        return {part.key: ("a",) for part in made}
+
+
+def test_shares_of_a_worker_have_as_many_rows(client):
+    sizes = [18] * 12 + [2] * 12
+    made = [SimpleNamespace(key=number) for number in range(24)]
+    shares = cluster.partitions._together(OneWorker(), made, dict(enumerate(sizes)))
+    assert [sum(sizes[number] for number in own) for _, own in shares] == [120, 120]
+    assert sorted(number for _, own in shares for number in own) == list(range(24))
+    assert all(own == sorted(own) for _, own in shares)
+    evenly = cluster.partitions.evenly
+    assert evenly([3, 5], {3: 1, 5: 100}, 2) == [[5], [3]], "none is empty"
+    X, groups = rows_and_groups()
+    own = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED)
+    rows, labels = da.from_array(X, chunks=(tuple(sizes), -1)), da.from_array(groups, chunks=80)
+    assert far(own, fitted(cluster.FairerNMF, rows, labels, **FIXED)) < 1e-10
 
 
 def test_partitions_of_one_worker_are_spread_and_use_its_threads_alone(client, monkeypatch):
@@ -374,6 +515,8 @@ def test_what_cannot_be_fitted_is_refused_in_words(client):
         model.fit(frame)
     with pytest.raises(ValueError, match="'c', which X has no column of"):
         model.fit(frame, sensitive_features="c")
+    with pytest.raises(ValueError, match="no columns that are features"):
+        model.fit(frame, sensitive_features=["a", "b"])
 
 
 def test_progress_is_told(client, capsys, monkeypatch):

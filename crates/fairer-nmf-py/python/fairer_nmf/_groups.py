@@ -33,6 +33,8 @@ class Groups(_Pair):
     labels: list[tuple[Any, ...]]
     features: list[Hashable]
     controls: int
+    #: The order of every feature's labels, where they have one of their own.
+    orders: list[list[Any] | None]
     #: The weight of every row, where rows have weights.
     weights: NDArray[np.float64] | None = None
     #: Which rows are in which groups, and the family of every group, where groups overlap.
@@ -91,7 +93,8 @@ class _Feature(NamedTuple):
     labels: list[Any]
     names: list[str]
     codes: NDArray[np.int64]
-    ordered: bool
+    #: Where they have one of their own, with labels that do not occur.
+    order: list[Any] | None
 
 
 def weighted(groups: Groups | None, sample_weight: Any, index: Any, rows: int) -> Groups | None:
@@ -160,7 +163,7 @@ def encode_groups(
     labels = [tuple(c.labels[i] for c, i in zip(columns, row, strict=True)) for row in rows]
     parts = [[c.names[i] for c, i in zip(columns, row, strict=True)] for row in rows]
     names = [row[0] if len(row) == 1 else SEPARATOR.join(map(_part, row)) for row in parts]
-    if any(column.ordered for column in columns):
+    if any(column.order is not None for column in columns):
         # The combinations stand in the order of the features' labels.
         order = list(range(len(names)))
     else:
@@ -174,6 +177,7 @@ def encode_groups(
         *_feature_names([name for name, _ in named], "sensitive_feature", "group"),
     ]
     groups.controls = len(controls)
+    groups.orders = [column.order for column in columns]
     return groups
 
 
@@ -321,7 +325,7 @@ def _encode(column: Any) -> _Feature:
         [labels[i] for i in order],
         [names[i] for i in order],
         np.argsort(order)[codes],
-        categories is not None,
+        categories,
     )
 
 
@@ -338,10 +342,7 @@ def _objects(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
         if code == len(labels):
             labels.append(label)
         elif type(labels[code]) is not type(label):
-            raise ValueError(
-                f"labels {labels[code]!r} and {label!r} (row {row}) of a sensitive feature are equal "
-                "but of two types: give all its labels one type"
-            )
+            raise of_two_types(labels[code], label, f"row {row}")
         codes[row] = code
     return labels, codes
 
@@ -362,6 +363,14 @@ def _timestamps(present: NDArray[Any]) -> list[Any]:
 def _missing(label: Any) -> bool:
     nan = isinstance(label, float) and label != label
     return label is None or nan or type(label).__name__ in ("NAType", "NaTType")
+
+
+def of_two_types(label: Any, other: Any, where: str) -> ValueError:
+    """Give the refusal of a label that equals another and is of a different type."""
+    return ValueError(
+        f"labels {label!r} and {other!r} ({where}) of a sensitive feature are equal "
+        "but of two types: give all its labels one type"
+    )
 
 
 def _no_label(row: int) -> ValueError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import os
 import uuid
 from collections.abc import Sequence
@@ -14,15 +13,20 @@ from dask.delayed import delayed
 from distributed import Client
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
 
 from fairer_nmf import _cluster, _core, _data
 from fairer_nmf._align import index_of
-from fairer_nmf._groups import Groups, encode_groups
+from fairer_nmf._balance import balanced, evenly
+from fairer_nmf._groups import Groups, encode_groups, of_two_types
 
 #: Shares for every thread of a worker, and in all, where there are more partitions than that: a task
 #: costs the scheduler about a millisecond.
 SHARES_PER_THREAD = 1
 MOST_SHARES = 256
+#: scikit-learn's validation as in memory, of partitions, which may have no rows.
+VALIDATION = _data.VALIDATION | {"ensure_min_samples": 0}
 
 
 class Blocks(NamedTuple):
@@ -49,8 +53,6 @@ class Block(NamedTuple):
 
     X: Any
     groups: Groups | None
-    #: The order of every feature's labels, where they have one of their own.
-    categories: list[list[Any] | None]
 
 
 class Found(NamedTuple):
@@ -61,7 +63,8 @@ class Found(NamedTuple):
     single: bool
     labels: list[tuple[Any, ...]] | None
     names: list[Any]
-    categories: list[list[Any] | None]
+    #: The order of every feature's labels, where they have one of their own.
+    orders: list[list[Any] | None]
 
 
 def blocks_of(X: Any, sensitive_features: Any = None) -> Blocks:
@@ -71,19 +74,18 @@ def blocks_of(X: Any, sensitive_features: Any = None) -> Blocks:
         X = _frames().read_parquet(os.fspath(X))
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
         if isinstance(sensitive_features, str) or _is_names(sensitive_features):
-            chosen = sensitive_features
-            wanted = [chosen] if isinstance(chosen, str) else list(chosen)
+            one = isinstance(sensitive_features, str)
+            wanted = [sensitive_features] if one else list(sensitive_features)
             missing = [name for name in wanted if name not in X.columns]
             if missing:
                 raise ValueError(f"sensitive_features names {missing[0]!r}, which X has no column of")
-            sensitive_features = Columns(chosen)
+            sensitive_features = Columns(wanted[0] if one else wanted)
             columns = [name for name in X.columns if name not in wanted]
         else:
             columns = list(X.columns)
-        kinds = [X.dtypes[name] for name in columns]
-        _refuse_words(columns, kinds)
-        names, rows = [str(name) for name in columns], list(X.to_delayed())
-        sizes, dtype = None, np.result_type(*kinds) if kinds else np.float64
+        _refuse_words(columns, [X.dtypes[name] for name in columns])
+        names, dtype = _names_and_type(X._meta[columns])
+        rows, sizes = list(X.to_delayed()), None
     elif isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X is a matrix of rows and features, found {X.ndim} dimensions")
@@ -126,27 +128,26 @@ def _refuse_words(columns: list[Any], kinds: list[Any]) -> None:
         )
 
 
+def _names_and_type(frame: Any) -> tuple[list[str] | None, Any]:
+    """Give the names of a frame's features, where they are words, and the type of its numbers in memory."""
+    if len(frame.columns) == 0:
+        raise ValueError("X has no columns that are features: at least one is needed")
+    told = BaseEstimator()
+    dtype = validate_data(told, frame, **VALIDATION).dtype
+    names = getattr(told, "feature_names_in_", None)
+    return None if names is None else names.tolist(), dtype
+
+
 def _labels(labels: Any, sizes: list[int] | None, partitions: int) -> list[Any]:
     """Give the labels of every partition."""
     if isinstance(labels, Columns):
         return [labels] * partitions
     if isinstance(labels, da.Array):
-        if sizes is not None and labels.chunks[0] != tuple(sizes):
-            if sum(labels.chunks[0]) != sum(sizes):
-                raise ValueError(
-                    f"{sum(labels.chunks[0])} group labels for {sum(sizes)} rows: "
-                    "give one label per row"
-                )
-            labels = labels.rechunk({0: tuple(sizes)})
-        labels = labels.rechunk({1: -1}) if labels.ndim == 2 else labels
-        parts = list(labels.to_delayed().reshape(labels.numblocks[0], -1)[:, 0])
+        parts = _cut_array(labels, sizes)
     elif hasattr(labels, "npartitions") and hasattr(labels, "to_delayed"):
         parts = list(labels.to_delayed())
     elif sizes is not None and hasattr(labels, "__len__") and not isinstance(labels, str):
-        if len(labels) != sum(sizes):
-            raise ValueError(
-                f"{len(labels)} group labels for {sum(sizes)} rows: give one label per row"
-            )
+        _refuse_other_count(len(labels), sum(sizes))
         ends = np.cumsum(sizes)
         cut = labels.iloc if hasattr(labels, "iloc") else np.asarray(labels)
         parts = [cut[end - size : end] for size, end in zip(sizes, ends, strict=True)]
@@ -163,65 +164,85 @@ def _labels(labels: Any, sizes: list[int] | None, partitions: int) -> list[Any]:
     return parts
 
 
+def _cut_array(labels: Any, sizes: list[int] | None) -> list[Any]:
+    """Give the labels of every partition; those of unknown sizes are compared on the workers."""
+    own = labels.chunks[0]
+    if sizes is not None and not np.isnan(own).any() and own != tuple(sizes):
+        _refuse_other_count(sum(own), sum(sizes))
+        labels = labels.rechunk({0: tuple(sizes)})
+    if labels.ndim > 1:
+        labels = labels.rechunk(dict.fromkeys(range(1, labels.ndim), -1))
+    return list(labels.to_delayed().reshape(labels.numblocks[0], -1)[:, 0])
+
+
+def _refuse_other_count(labels: int, rows: int) -> None:
+    if labels != rows:
+        raise ValueError(f"{labels} group labels for {rows} rows: give one label per row")
+
+
 def prepare(number: int, X: Any, labels: Any, columns: Any, dtype: Any, most: int) -> Block:
     """Make a partition what the Rust side takes, on a worker; a copy only where it must be."""
     index = index_of(X)
     if isinstance(labels, Columns):
         labels = X[labels.names]
-    if columns is not None:
-        X = X[columns].to_numpy(dtype=dtype)
-    if sparse.issparse(X):
-        X = X.tocsr()
-        X = _data.native(X if X.dtype == dtype else X.astype(dtype))
-    else:
-        X = _data.native(np.asarray(X, dtype=dtype))
+    X = _matrix(X if columns is None else X[columns], dtype)
     if X.ndim != 2:
         raise ValueError(f"partition {number} has {X.ndim} dimensions, expected rows of features")
-    groups, categories = None, []
-    if labels is not None:
-        try:
-            if X.shape[0] > 0:
-                groups = encode_groups(labels, index, most)
-        except ValueError as error:
-            raise ValueError(f"partition {number}: {error}") from None
-        if groups is not None and len(groups.codes) != X.shape[0]:
-            raise ValueError(
-                f"partition {number} has {len(groups.codes)} group labels for {X.shape[0]} rows: "
-                "give sensitive_features the partitions of X"
-            )
-        categories = _categories(labels)
-    return Block(X, groups, categories)
+    groups = None if labels is None else _grouped(number, labels, index, X.shape[0], most)
+    return Block(X, groups)
 
 
-def _categories(labels: Any) -> list[list[Any] | None]:
-    columns = [labels[name] for name in labels.columns] if hasattr(labels, "columns") else [labels]
-    kinds = [getattr(column, "dtype", None) for column in columns]
-    return [
-        list(kind.categories) if getattr(kind, "ordered", False) else None  # type: ignore[union-attr]
-        for kind in kinds
-    ]
+def _matrix(X: Any, dtype: Any) -> Any:
+    if hasattr(X, "columns"):
+        X = check_array(X, **VALIDATION | {"dtype": dtype})
+    if sparse.issparse(X):
+        X = X.tocsr()
+        return _data.native(X if X.dtype == dtype else X.astype(dtype))
+    return _data.native(np.asarray(X, dtype=dtype))
+
+
+def _grouped(number: int, labels: Any, index: Any, rows: int, most: int) -> Groups | None:
+    if len(labels) != rows:
+        raise ValueError(
+            f"partition {number} has {len(labels)} group labels for {rows} rows: "
+            "give sensitive_features the partitions of X"
+        )
+    try:
+        return encode_groups(labels, index, most) if rows > 0 else None
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from None
 
 
 def describe(block: Block) -> Found:
     """Tell the driver of a partition."""
     groups = block.groups
-    labels, names = (None, []) if groups is None else (groups.labels, groups.features)
     rows, features = block.X.shape
-    return Found(rows, features, block.X.dtype == np.float32, labels, names, block.categories)
+    single = block.X.dtype == np.float32
+    if groups is None:
+        return Found(rows, features, single, None, [], [])
+    return Found(rows, features, single, groups.labels, groups.features, groups.orders)
 
 
-def united(found: list[Found], most: int) -> Groups | None:
+def united(found: dict[int, Found], most: int) -> Groups | None:
     """Give the groups of all partitions in the order that they would have in memory; no codes."""
-    labelled = [part for part in found if part.labels is not None]
+    labelled = [part for part in found.values() if part.labels is not None]
     if not labelled:
         return None
     labels = list(dict.fromkeys(label for part in labelled for label in part.labels or []))
     columns = {}
-    for place, name in enumerate(labelled[0].names):
-        values = [label[place] for label in labels]
-        order = labelled[0].categories[place] if labelled[0].categories else None
-        columns[name] = _column(values, order)
+    for place, (name, order) in enumerate(zip(labelled[0].names, labelled[0].orders, strict=True)):
+        _refuse_two_types(found, place)
+        columns[name] = _column([label[place] for label in labels], order)
     return encode_groups(columns, None, most)
+
+
+def _refuse_two_types(found: dict[int, Found], place: int) -> None:
+    seen: dict[Any, Any] = {}
+    for number, part in found.items():
+        for label in part.labels or []:
+            first = seen.setdefault(label[place], label[place])
+            if type(first) is not type(label[place]):
+                raise of_two_types(first, label[place], f"partition {number}")
 
 
 def _column(values: list[Any], order: list[Any] | None) -> Any:
@@ -287,7 +308,7 @@ def spread(client: Client, blocks: Blocks, most: int) -> Spread:
         if not kept:
             raise ValueError("X has no rows")
         _refuse_other_features(found, kept)
-        groups = united([found[number] for number in kept], most)
+        groups = united({number: found[number] for number in kept}, most)
         firsts = dict(zip(kept, np.cumsum([0] + [found[n].rows for n in kept]).tolist()))
         held = []
         rows_of = {number: found[number].rows for number in kept}
@@ -336,7 +357,7 @@ def _codes(part: Found, groups: Groups | None) -> list[int] | None:
 def _together(client: Client, made: list[Any], rows: dict[int, int]) -> list[tuple[str, list[int]]]:
     """Give the worker and the partitions of every share: as many as threads, of partitions of one worker.
 
-    `rows` has how many every partition has.
+    `rows` has how many every partition has; shares of a worker have about as many each.
     """
     threads, kept = client.nthreads(), list(rows)
     total = max(1, sum(threads.values()))
@@ -350,48 +371,5 @@ def _together(client: Client, made: list[Any], rows: dict[int, int]) -> list[tup
     for worker in sorted(set(at.values())):
         own = [number for number in kept if at[number] == worker]
         count = min(len(own), max(1, most * threads.get(worker, 1) // total))
-        cuts = np.array_split(np.array(own), count)
-        shares += [(worker, [int(number) for number in cut]) for cut in cuts]
+        shares += [(worker, share) for share in evenly(own, rows, count)]
     return sorted(shares, key=lambda share: share[1])
-
-
-def balanced(at: dict[int, str], rows: dict[int, int], threads: dict[str, int]) -> dict[int, str]:
-    """Give the worker of every partition, so that each has rows in proportion to its threads.
-
-    A round waits for the slowest, and Dask leaves partitions where they are: on one worker, if they were
-    made there or copied to it. One is moved, once, where the fuller of two workers then waits a tenth
-    less or more.
-    """
-    if not threads:
-        return at
-    own: dict[str, list[tuple[int, int]]] = {worker: [] for worker in sorted(threads)}
-    load = dict.fromkeys(own, 0)
-    homeless = []
-    for number, worker in at.items():
-        if worker in own:
-            own[worker].append((rows[number], number))
-            load[worker] += rows[number]
-        else:
-            homeless.append((rows[number], number))
-    for held in own.values():
-        held.sort()
-
-    def waits(worker: str) -> float:
-        return load[worker] / threads[worker]
-
-    def give(part: tuple[int, int], worker: str) -> None:
-        bisect.insort(own[worker], part)
-        load[worker] += part[0]
-
-    for part in sorted(homeless, reverse=True):
-        give(part, min(own, key=waits))
-    while True:
-        fullest, emptiest = max(own, key=waits), min(own, key=waits)
-        # The largest partition after which the emptiest waits a tenth less than the fullest did.
-        room = 0.9 * waits(fullest) * threads[emptiest] - load[emptiest]
-        place = bisect.bisect_right(own[fullest], room, key=lambda part: part[0])
-        if fullest == emptiest or place == 0:
-            return {number: worker for worker, held in own.items() for _, number in held}
-        part = own[fullest].pop(place - 1)
-        load[fullest] -= part[0]
-        give(part, emptiest)
