@@ -101,7 +101,58 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(found)
 }
 
+/// What is in a folder of shards: numbers in names count as numbers, so that `part.2` comes before `part.10`, as
+/// Dask reads what it has written (`dask.utils.natural_sort_key`). Names that differ in zeros only are in order of name.
+pub(crate) fn shards(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+    let mut found = entries(folder)?;
+    // Stable: ties stay in order of name.
+    found.sort_by_cached_key(|path| natural(&file_name(path)));
+    Ok(found)
+}
+
+/// A name as texts, each with the number that follows: the length of its digits and they themselves, which may be many.
+fn natural(name: &str) -> Vec<(String, Option<(usize, String)>)> {
+    let (mut parts, mut rest) = (Vec::new(), name);
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (text, after) = rest.split_at(at);
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let digits = after[..end].trim_start_matches('0');
+        parts.push((text.to_owned(), Some((digits.len(), digits.to_owned()))));
+        rest = &after[end..];
+    }
+    parts.push((rest.to_owned(), None));
+    parts
+}
+
 fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order in which dask.dataframe.read_parquet (2026.8) gave the rows of files of these names.
+    #[test]
+    fn shards_are_in_the_order_of_dask() {
+        let order = ["B3", "_x", "a01", "a1", "a1b2", "a1b10", "a2", "a10", "a-1", "a"];
+        let order = order.map(|name| format!("{name}.parquet"));
+        let folder = tempfile::tempdir().unwrap();
+        order.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        let names = |found: Vec<PathBuf>| found.iter().map(|p| file_name(p)).collect::<Vec<_>>();
+        assert_eq!(names(shards(folder.path()).unwrap()), order);
+        // Documents stay in order of name.
+        let mut by_name = order.to_vec();
+        by_name.sort();
+        assert_eq!(names(entries(folder.path()).unwrap()), by_name);
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_compared_as_numbers() {
+        let (large, larger) = ("9".repeat(40), format!("1{}", "0".repeat(40)));
+        assert!(natural(&large) < natural(&larger));
+        assert!(natural(&format!("x000{large}")) == natural(&format!("x{large}")));
+        assert!(natural("0.npy") < natural("1.npy") && natural("00.npy") == natural("0.npy"));
+    }
 }

@@ -27,7 +27,7 @@ pub fn look(path: &str, options: &ReadOptions) -> Result<Look, InputError> {
     match format {
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => {
-            let planner = |names| Plan::look(path, names, options);
+            let planner = |names, _: &[String]| Plan::look(path, names, options);
             Ok(parquet::parse::<f64>(path, options.limit, &planner)?.into_look())
         }
         #[cfg(not(feature = "parquet"))]

@@ -217,7 +217,7 @@ fn parquet_column(
     limit: InputLimit,
 ) -> Result<Vec<String>, InputError> {
     let column = column.ok_or_else(|| which_column(path, option))?;
-    let planner = |names| Plan::one_column(path, names, column, option);
+    let planner = |names, _: &[String]| Plan::one_column(path, names, column, option);
     Ok(super::parquet::parse::<f64>(path, limit, &planner)?.into_words())
 }
 

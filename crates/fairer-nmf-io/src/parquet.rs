@@ -1,11 +1,11 @@
 //! Apache Parquet (cargo feature `parquet`): columns through the format's own reader. Arrow on top of it would
 //! be several times the build, for conversions of which a table needs two, to a number and to a word.
 
+mod cells;
+mod index;
+
 use std::fs::File;
 
-use parquet::basic::{ConvertedType, LogicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -19,6 +19,7 @@ use super::guard;
 use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
 use super::table::Table;
+use cells::cells;
 
 /// Rows that are taken at once, at the least and at the most.
 const FEWEST: usize = 16;
@@ -31,15 +32,18 @@ const BATCHES_IN_MEMORY: usize = 16;
 const FARTHEST_DAY: u64 = 80_000_000;
 const MILLIS_A_DAY: u64 = 86_400_000;
 
+/// Plans the columns, of their names and of which of them are an index.
+type Planner<'a> = dyn Fn(Vec<String>, &[String]) -> Result<Plan, InputError> + 'a;
+
 /// Reads a table; a null is a missing cell. Records are counted from 0 in place of lines.
 pub(crate) fn parse<T: Number>(
     path: &str,
     limit: InputLimit,
-    planner: &dyn Fn(Vec<String>) -> Result<Plan, InputError>,
+    planner: &Planner<'_>,
 ) -> Result<Table<T>, InputError> {
     let opened = Opened::new(path)?;
     let room = Room::new(path, opened.stored, limit);
-    let mut plan = planner(opened.names())?;
+    let mut plan = planner(opened.names(), &opened.index)?;
     plan.most = room.most();
     plan.notes.extend(opened.note());
     let what = format!("declares {} rows and {} columns", opened.rows, plan.names.len());
@@ -59,6 +63,7 @@ pub(crate) fn parse<T: Number>(
 pub(crate) struct Stream {
     files: Vec<String>,
     names: Vec<String>,
+    index: Vec<String>,
     notes: Vec<String>,
     /// Rows of a batch.
     batch: usize,
@@ -75,10 +80,15 @@ impl Stream {
         let (names, notes) = (first.names(), first.note().into_iter().collect());
         for path in &files {
             let file = Opened::new(path)?;
-            if file.names() != names {
+            let other = match (file.names() == names, file.index == first.index) {
+                (true, true) => None,
+                (true, false) => Some("another index"),
+                (false, _) => Some("other columns"),
+            };
+            if let Some(other) = other {
                 return Err(InputError::Unsupported {
                     path: path.clone(),
-                    what: format!("other columns than {}", files[0]),
+                    what: format!("{other} than {}", files[0]),
                     fix: "the files of a folder are rows of one table".into(),
                 });
             }
@@ -88,11 +98,16 @@ impl Stream {
         }
         let row = size_of::<Field>() * names.len().max(1);
         let batch = (memory / BATCHES_IN_MEMORY / row).clamp(FEWEST, MOST);
-        Ok(Self { files, names, notes, batch })
+        Ok(Self { files, names, index: first.index, notes, batch })
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
         self.names.clone()
+    }
+
+    /// Which of the columns are an index.
+    pub(crate) fn index(&self) -> &[String] {
+        &self.index
     }
 
     /// What is remarkable about the columns.
@@ -140,6 +155,8 @@ struct Opened {
     /// Which columns of the file are columns of the table, and which hold lists.
     columns: Vec<usize>,
     lists: Vec<String>,
+    /// Columns of the table that are the index of a frame, by a name that they have.
+    index: Vec<String>,
 }
 
 impl Opened {
@@ -154,18 +171,24 @@ impl Opened {
             let sum = more.and_then(|more| rows.checked_add(more));
             rows = sum.ok_or_else(|| InputError::damaged(path, "it declares no number of rows"))?;
         }
-        let (mut columns, mut lists) = (Vec::new(), Vec::new());
-        for (at, column) in
-            file.metadata().file_metadata().schema_descr().columns().iter().enumerate()
-        {
+        let (mut columns, mut lists, mut index) = (Vec::new(), Vec::new(), Vec::new());
+        let about = file.metadata().file_metadata();
+        let named = index::named(about);
+        for (at, column) in about.schema_descr().columns().iter().enumerate() {
             let name = column.path().string();
             match column.max_rep_level() {
-                _ if is_index(&name) => {}
-                0 => columns.push(at),
+                _ if index::is_nameless(&name) => {}
+                0 => {
+                    columns.push(at);
+                    // Parts of a column that has several are none by themselves.
+                    if column.path().parts().len() == 1 && named.contains(&name) {
+                        index.push(name);
+                    }
+                }
                 _ => lists.push(name),
             }
         }
-        Ok(Self { path: path.to_owned(), file, stored, rows, columns, lists })
+        Ok(Self { path: path.to_owned(), file, stored, rows, columns, lists, index })
     }
 
     fn description(&self, column: usize) -> ColumnDescPtr {
@@ -236,12 +259,6 @@ impl Opened {
 fn guarded<R>(decode: impl FnOnce() -> Result<R, ParquetError>) -> Result<R, ParquetError> {
     let contradiction = || Err(ParquetError::General(guard::CONTRADICTION.into()));
     guard::guarded(decode).unwrap_or_else(contradiction)
-}
-
-/// How pandas calls an index that has no name: it numbers the rows, and is no feature.
-fn is_index(name: &str) -> bool {
-    let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
-    number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn wrong(path: &str, error: &ParquetError) -> InputError {
@@ -334,65 +351,4 @@ fn word(cell: &Field) -> String {
         Field::TimestampMicros(at) if at.unsigned_abs() / 1000 > millis => at.to_string(),
         other => other.to_string(),
     }
-}
-
-/// The next cells of a column.
-fn cells(
-    reader: &mut ColumnReader,
-    about: &ColumnDescPtr,
-    rows: usize,
-) -> Result<Vec<Field>, ParquetError> {
-    match reader {
-        ColumnReader::BoolColumnReader(r) => read(r, about, rows, |v| Ok(Field::Bool(v))),
-        ColumnReader::Int32ColumnReader(r) => {
-            read(r, about, rows, |v| Ok(Field::convert_int32(about, v)))
-        }
-        ColumnReader::Int64ColumnReader(r) => {
-            read(r, about, rows, |v| Ok(Field::convert_int64(about, v)))
-        }
-        ColumnReader::Int96ColumnReader(r) => {
-            read(r, about, rows, |v| Ok(Field::convert_int96(about, v)))
-        }
-        ColumnReader::FloatColumnReader(r) => read(r, about, rows, |v| Ok(Field::Float(v))),
-        ColumnReader::DoubleColumnReader(r) => read(r, about, rows, |v| Ok(Field::Double(v))),
-        ColumnReader::ByteArrayColumnReader(r) => read(r, about, rows, |v| bytes(about, v)),
-        ColumnReader::FixedLenByteArrayColumnReader(r) => {
-            read(r, about, rows, |v| bytes(about, v.into()))
-        }
-    }
-}
-
-/// Text in whatever encoding, or a number that is stored as bytes.
-fn bytes(about: &ColumnDescPtr, value: ByteArray) -> Result<Field, ParquetError> {
-    let half = about.logical_type_ref() == Some(&LogicalType::Float16);
-    match half || about.converted_type() == ConvertedType::DECIMAL {
-        true => Field::convert_byte_array(about, value),
-        false => Ok(Field::Bytes(value)),
-    }
-}
-
-fn read<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    about: &ColumnDescPtr,
-    rows: usize,
-    convert: impl Fn(T::T) -> Result<Field, ParquetError>,
-) -> Result<Vec<Field>, ParquetError> {
-    let short = || ParquetError::General("fewer rows than the file declares".into());
-    let (mut values, mut levels, mut done) = (Vec::new(), Vec::new(), 0);
-    while done < rows {
-        let (more, _, _) =
-            reader.read_records(rows - done, Some(&mut levels), None, &mut values)?;
-        if more == 0 {
-            return Err(short());
-        }
-        done += more;
-    }
-    // A level below that of a value says that there is none.
-    let present = about.max_def_level();
-    let mut values = values.into_iter();
-    let mut cell = |row: usize| match levels.get(row) {
-        Some(level) if *level < present => Ok(Field::Null),
-        _ => convert(values.next().ok_or_else(short)?),
-    };
-    (0..rows).map(&mut cell).collect()
 }

@@ -94,6 +94,16 @@ impl Plan {
         names: Vec<String>,
         options: &ReadOptions,
     ) -> Result<Plan, InputError> {
+        Self::of_frame(path, names, &[], options)
+    }
+
+    /// Gives every column its role. Those of `index` are no features, unless an option names them.
+    pub(crate) fn of_frame(
+        path: &str,
+        names: Vec<String>,
+        index: &[String],
+        options: &ReadOptions,
+    ) -> Result<Plan, InputError> {
         let has_index = options.unnamed_index && names.first().is_some_and(String::is_empty);
         let mut plan = Plan::unused(path, names, options)?;
         let mut claimed: Vec<Option<&'static str>> = vec![None; plan.names.len()];
@@ -167,6 +177,7 @@ impl Plan {
                 plan.claim(name, "--drop", &mut claimed)?;
             }
         }
+        plan.set_aside(index, options, &mut claimed)?;
         let free = (0..claimed.len()).filter(|&column| claimed[column].is_none());
         let free: Vec<usize> = free.collect();
         if plan.document.is_some() {
@@ -336,6 +347,29 @@ impl Plan {
                 Err(InputError::OtherFeatures { path, dictionary, unknown, missing })
             }
         }
+    }
+
+    /// Takes the index of a frame off what nobody has asked for.
+    fn set_aside(
+        &mut self,
+        index: &[String],
+        options: &ReadOptions,
+        claimed: &mut [Option<&'static str>],
+    ) -> Result<(), InputError> {
+        for name in index {
+            let column = self.position(name, "the index")?;
+            if claimed[column].is_some() {
+                continue;
+            }
+            claimed[column] = Some("the index");
+            if options.recipe.is_none() && self.document.is_none() {
+                self.notes.push(format!(
+                    "`{name}` is the index of the pandas frame in {} and no feature; reset_index() before it is written makes it one",
+                    self.path
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn note_ignored(&mut self, free: &[usize]) {

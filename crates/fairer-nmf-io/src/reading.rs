@@ -145,7 +145,7 @@ fn read_format<T: Number>(
         }
         #[cfg(feature = "parquet")]
         Some(Format::Parquet) => {
-            let planner = |names| Plan::new(shown, names, options);
+            let planner = |names, index: &[String]| Plan::of_frame(shown, names, index, options);
             return parquet::parse::<T>(path, options.limit, &planner)?.into_dataset(text, false);
         }
         #[cfg(not(feature = "parquet"))]

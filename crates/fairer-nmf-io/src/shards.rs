@@ -1,5 +1,5 @@
-//! Matrices that stay on disk: one `.npy`, a folder of `.npy` and `.npz` shards in order of name, or the
-//! three arrays of a sparse matrix.
+//! Matrices that stay on disk: one `.npy`, a folder of `.npy` and `.npz` shards in the order of their numbers
+//! and names, or the three arrays of a sparse matrix.
 //!
 //! A shard is cut into blocks that are read, not mapped: one that is cut short or overwritten while
 //! somebody fits ends in a sentence, not in a signal. What a shard was when it was opened (its length
@@ -136,7 +136,7 @@ pub fn is_shard_folder(path: &str) -> bool {
 }
 
 fn shard_paths(folder: &str) -> Result<Vec<String>, InputError> {
-    let found = folder::entries(Path::new(folder))?;
+    let found = folder::shards(Path::new(folder))?;
     let shown = found.into_iter().map(|path| path.display().to_string());
     let shards: Vec<String> =
         shown.filter(|p| matches!(Format::of(p), Some(Format::Npy | Format::Npz))).collect();

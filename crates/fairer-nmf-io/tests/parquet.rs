@@ -9,6 +9,9 @@ use fairer_nmf_io::{
     Dataset, DenseView, InputError, Matrix, Missing, ReadOptions, column_names, on_disk, read,
 };
 use ndarray::{Array2, Axis, concatenate};
+use parquet::data_type::DoubleType;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 
 fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -92,6 +95,68 @@ fn a_folder_on_disk_holds_the_rows_of_its_files() {
     fs::copy(fixture("small.parquet"), Path::new(path).join("other.parquet")).unwrap();
     let message = on_disk(path, &options, 1 << 20, &|_| true).unwrap_err().to_string();
     assert!(message.contains("other.parquet holds other columns than"), "{message}");
+}
+
+/// A file with one column.
+fn column(path: &Path, values: &[f64]) {
+    let schema = parse_message_type("message rows { required double a; }").unwrap();
+    let file = fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema.into(), Default::default()).unwrap();
+    let mut rows = writer.next_row_group().unwrap();
+    let mut column = rows.next_column().unwrap().unwrap();
+    column.typed::<DoubleType>().write_batch(values, None, None).unwrap();
+    column.close().unwrap();
+    rows.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// Labels beside a table are of the rows that they were made of.
+#[test]
+fn the_files_of_dask_are_read_in_the_order_of_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    fs::create_dir(&path).unwrap();
+    for part in 0..12 {
+        column(&path.join(format!("part.{part}.parquet")), &[f64::from(part), 0.5]);
+    }
+    let found =
+        on_disk(path.to_str().unwrap(), &ReadOptions::default(), 1 << 20, &|_| true).unwrap();
+    let shard = format!("{}/000000.npy", found.shards);
+    let rows = dense(&read(&shard, &ReadOptions::default()).unwrap());
+    let first: Vec<f64> = rows.column(0).iter().copied().step_by(2).collect();
+    assert_eq!(first, (0..12).map(f64::from).collect::<Vec<_>>());
+}
+
+/// What pandas and Dask take off when they read is no feature, in memory and on disk; it can still be named.
+#[test]
+fn the_index_of_a_frame_is_no_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = ReadOptions::default();
+    for name in ["index_named.parquet", "index_dask.parquet"] {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        fs::copy(fixture(name), &path).unwrap();
+        let data = read(&path, &plain).unwrap();
+        assert_eq!(data.features, ["a", "b"], "{name}");
+        assert_eq!(dense(&data).column(0).to_vec(), [0., 1., 2., 3., 4., 5.]);
+        let table = on_disk(&path, &plain, 1 << 20, &|_| true).unwrap().table.unwrap();
+        assert_eq!(table.features, ["a", "b"], "{name}");
+        for notes in [data.notes, table.notes] {
+            let said = notes.iter().any(|note| note.contains("`id` is the index of the pandas"));
+            assert_eq!(said, name == "index_named.parquet", "{notes:?}");
+        }
+    }
+    let path = folder.path().join("index_named.parquet").to_str().unwrap().to_owned();
+    let names = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let by_index = ReadOptions { group_by: names(&["id"]), ..plain.clone() };
+    let groups = on_disk(&path, &by_index, 1 << 20, &|_| true).unwrap().groups.unwrap();
+    assert_eq!(groups.names, ["2", "3", "5", "7", "8", "9"]);
+    let data = read(&path, &by_index).unwrap();
+    assert_eq!(data.labels.unwrap(), ["7", "5", "3", "2", "8", "9"]);
+    assert!(data.notes.is_empty(), "{:?}", data.notes);
+    let dropped = read(&path, &ReadOptions { drop: names(&["id"]), ..plain.clone() }).unwrap();
+    assert!(dropped.features == ["a", "b"] && dropped.notes.is_empty(), "{:?}", dropped.notes);
+    let words = read(&path, &ReadOptions { one_hot: names(&["id"]), ..plain }).unwrap();
+    assert_eq!(words.features.len(), 2 + 6);
 }
 
 /// Cut, or with a byte changed: a sentence or a table, never a panic.

@@ -89,6 +89,18 @@ fn blocks_hold_what_the_readers_read() {
     }
 }
 
+/// `numpy.save(f"part{i}.npy")` of twelve parts.
+#[test]
+fn shards_are_read_in_the_order_of_their_numbers() {
+    let folder = TempDir::new().unwrap();
+    for part in 0..12 {
+        let bytes = npy(2, 1, |row, _| (2 * part + row) as f64);
+        fs::write(folder.path().join(format!("part{part}.npy")), bytes).unwrap();
+    }
+    let rows = all(&double(&folder.path().display().to_string(), 1 << 20));
+    assert_eq!(rows.concat(), (0..24).map(f64::from).collect::<Vec<_>>());
+}
+
 #[test]
 fn files_that_do_not_go_together_are_refused() {
     assert!(complaint(&fixture("fortran_f4.npy"), 1 << 20).contains("numpy.ascontiguousarray"));

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -125,6 +126,54 @@ def test_a_folder_of_parquet_is_the_frame_in_memory(tmp_path, data, packed):
     frame.to_parquet(tmp_path / "plain.parquet", compression=packed)
     model = FairerNMF(**FIXED, memory="200kB")
     assert far(own, model.fit(tmp_path / "plain.parquet", sensitive_features=groups)) < 1e-10
+
+
+def test_shards_are_in_the_order_of_their_numbers(tmp_path, data):
+    X, groups = data
+    for number, part in enumerate(np.array_split(X, 12)):
+        np.save(tmp_path / f"part{number}.npy", part)
+    own = FairerNMF(**FIXED).fit(X, sensitive_features=groups)
+    model = FairerNMF(**FIXED, memory="200kB").fit(tmp_path, sensitive_features=groups)
+    assert far(own, model) < 1e-10
+
+
+@pytest.mark.parametrize("name", [None, "id"])
+def test_a_folder_that_dask_wrote_is_its_frame(tmp_path, data, name):
+    pd = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    partitions = pytest.importorskip("fairer_nmf._partitions")
+    X, groups = data
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    frame.index = pd.Index(np.arange(len(X)) + 5, name=name)
+    folder = tmp_path / "rows"
+    frames.from_pandas(frame, npartitions=12).to_parquet(folder)
+    assert (folder / "part.10.parquet").exists()
+    own = FairerNMF(**FIXED).fit(frame, sensitive_features=groups)
+    model = FairerNMF(**FIXED, memory="200kB")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(folder, sensitive_features=groups)
+    # Neither the order of the files nor the index, which has a column of its own there.
+    assert far(own, model) < 1e-10
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert any("`id` is the index" in str(warning.message) for warning in said) == (name == "id")
+    # A cluster has the same rows in the same order.
+    cluster = partitions.blocks_of(folder)
+    assert cluster.feature_names == list(frame.columns)
+    parts = [part.compute()[cluster.columns] for part in cluster.rows]
+    assert np.array_equal(np.concatenate(parts), X)
+
+
+def test_the_index_of_a_frame_may_be_its_groups(tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, groups = data
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])], index=pd.Index(groups, name="who"))
+    frame.to_parquet(tmp_path / "X.parquet")
+    own = FairerNMF(**FIXED).fit(frame, sensitive_features=groups)
+    model = FairerNMF(**FIXED, memory="200kB").fit(tmp_path / "X.parquet", sensitive_features="who")
+    assert far(own, model) < 1e-10
+    assert list(model.feature_names_in_) == list(frame.columns)
 
 
 def test_a_list_is_labels_unless_it_names_columns(tmp_path, data):

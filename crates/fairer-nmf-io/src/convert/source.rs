@@ -10,12 +10,12 @@ use crate::options::{Format, ReadOptions, delimiter_of};
 use crate::parquet;
 use crate::plan::Plan;
 
-/// The files of a folder of Parquet, in order of name.
+/// The files of a folder of Parquet, as shards are ordered.
 pub(super) fn parquet_files(path: &str) -> Vec<String> {
     if !Path::new(path).is_dir() {
         return Vec::new();
     }
-    let found = crate::folder::entries(Path::new(path)).unwrap_or_default();
+    let found = crate::folder::shards(Path::new(path)).unwrap_or_default();
     let shown = found.into_iter().map(|path| path.display().to_string());
     shown.filter(|path| Format::of(path) == Some(Format::Parquet)).collect()
 }
@@ -65,12 +65,12 @@ impl Source {
     }
 
     pub(super) fn plan(&self, path: &str, options: &ReadOptions) -> Result<Plan, InputError> {
-        let notes = match self {
-            Self::Delimited(stream) => stream.notes(),
+        let (notes, index): (_, &[String]) = match self {
+            Self::Delimited(stream) => (stream.notes(), &[]),
             #[cfg(feature = "parquet")]
-            Self::Parquet(stream) => stream.notes(),
+            Self::Parquet(stream) => (stream.notes(), stream.index()),
         };
-        let mut plan = Plan::new(path, self.names(), options)?;
+        let mut plan = Plan::of_frame(path, self.names(), index, options)?;
         plan.notes.extend(notes.iter().cloned());
         // A piece is small.
         plan.most = u64::MAX;
