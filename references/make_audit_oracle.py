@@ -1,7 +1,7 @@
 """Independent numbers for the audit's statistics: SciPy and plain NumPy, none of our code.
 
     python3 -m venv .venv && .venv/bin/pip install numpy scipy
-    .venv/bin/python references/make_audit_oracle.py      # some 15 seconds
+    .venv/bin/python references/make_audit_oracle.py
 
 Writes crates/fairer-nmf/tests/data/audit_oracle.json.
 """

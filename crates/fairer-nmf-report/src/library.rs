@@ -318,8 +318,6 @@ fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
 
 /// A group, whatever the model.
 pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
-    // N is positive by validation.
-    let share = |error: f64| error / group.norm;
     page::Group {
         name: group.name.clone(),
         family: group.family.clone(),
@@ -328,8 +326,9 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
         observed: group.observed,
         norm: Some(group.norm),
         baseline_error: Some(baseline.error),
-        relative_baseline: share(baseline.error),
-        relative_baseline_sd: baseline.spread().map(share),
+        relative_baseline: baseline.criterion(group.norm).relative_offset(),
+        // N is positive by validation.
+        relative_baseline_sd: baseline.spread().map(|sd| sd / group.norm),
         small: group.small,
         outside: group.outside,
         allowance: None,

@@ -167,7 +167,8 @@ impl GroupBaseline {
     }
 
     /// The criterion against E_ℓ of a group of this norm.
-    pub(crate) fn criterion(&self, norm: f64) -> Criterion {
+    #[must_use]
+    pub fn criterion(&self, norm: f64) -> Criterion {
         Criterion { offset: self.error, scale: norm }
     }
 

@@ -12,8 +12,9 @@ mod certify;
 mod reduced;
 mod search;
 
+use crate::criterion::Criterion;
 use crate::data::GroupedData;
-use crate::rows::{Rows, Units};
+use crate::rows::{RowGroup, Rows, Units};
 use crate::{Element, Result};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -103,7 +104,9 @@ pub(crate) fn bound_of_rows(
             "the spectrum of a {side} x {side} problem is beyond the size limit of the bound"
         )));
     }
-    let e: Vec<f64> = errors.iter().zip(groups).map(|(e, g)| e / g.norm()).collect();
+    let offset =
+        |(&offset, g): (&f64, &RowGroup)| Criterion { offset, scale: g.norm() }.relative_offset();
+    let e: Vec<f64> = errors.iter().zip(groups).map(offset).collect();
     // An error is never negative, so no loss is below −e_ℓ.
     let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
     let mut best = BoundReport { value: Some(trivial), weights: even(groups.len()), absent: None };

@@ -25,8 +25,8 @@ use crate::{Error, Result};
 use std::cmp::Ordering;
 use std::sync::Arc;
 pub(crate) use sums::check_entries;
+use sums::{column_square_sums, group_squared_norms};
 pub use typed::Typed;
-use typed::{column_square_sums, group_squared_norms};
 
 /// One group: its name and its rows, in the order of the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +153,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         let limit = Limit::NONE;
         let mut data =
             Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit };
-        typed::bad_entry(&data).map_or(Ok(()), Err)?;
+        sums::bad_entry(&data).map_or(Ok(()), Err)?;
         data.measure()?;
         Ok(data)
     }
@@ -259,13 +259,13 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     /// Number of entries that are not zero.
     #[must_use]
     pub fn nonzeros(&self) -> usize {
-        typed::nonzeros(self)
+        sums::nonzeros(self)
     }
 
     /// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
     #[must_use]
     pub fn second_moments(&self) -> Vec<Vec<f64>> {
-        typed::second_moments(self)
+        sums::second_moments(self)
     }
 
     pub(crate) fn key(&self, row: usize) -> u64 {
@@ -346,7 +346,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// Those of all rows.
     pub(crate) fn row_squared_norms(&self) -> Vec<f64> {
-        typed::row_squared_norms(self)
+        sums::row_squared_norms(self)
     }
 
     fn measure(&mut self) -> Result<()> {

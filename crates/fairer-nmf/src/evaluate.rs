@@ -1,6 +1,7 @@
 //! What a dictionary leaves of every sample, and costs every group: where each audit begins.
 
 use crate::baseline::check_given;
+use crate::criterion::Criterion;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::once::once;
@@ -76,10 +77,10 @@ fn evaluated<T: Element>(
         group.rows.iter().zip(errors).for_each(|(&row, &e)| row_squared_errors[row] = e);
     }
     let relative_errors = relative_errors(data, &by_group);
-    let groups = data.groups().iter();
-    // N_ℓ is positive by validation.
-    let losses =
-        relative_errors.iter().zip(baselines).zip(groups).map(|((f, e), g)| f - e / g.norm());
+    let of_groups = relative_errors.iter().zip(baselines).zip(data.groups());
+    let losses = of_groups.map(|((&error, &offset), group)| {
+        Criterion { offset, scale: group.norm() }.relative_loss(error)
+    });
     Ok(Evaluation { losses: losses.collect(), relative_errors, row_squared_errors, representation })
 }
 

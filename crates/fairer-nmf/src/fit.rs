@@ -3,9 +3,10 @@
 mod adjusted;
 mod gain;
 mod held;
+mod settle;
 mod worst_share;
 
-pub use crate::criterion::Allowance;
+pub use crate::criterion::{Allowance, Criterion};
 pub use crate::iteration::{Checkpoint, Start};
 pub use crate::model::ShareReport;
 pub use crate::parameters::{StartWeights, Ties};

@@ -95,7 +95,7 @@ impl Pack {
 }
 
 /// The sums after their loop. Without it the compiler, which cannot keep in registers what a
-/// later loop reads by index, stores every sum in every step as well (half the time of a pass).
+/// later loop reads by index, stores every sum in every step as well.
 #[inline(always)]
 pub(crate) fn settled<S>(sums: S) -> S {
     std::hint::black_box(sums)

@@ -72,10 +72,10 @@ pub use stopping::{Status, Stopping};
 pub use update::Update;
 pub use weights::WeightRule;
 
-/// The exact NNLS kernel and the product before it by themselves, for the measurements of this repository. Not part of the
-/// interface.
+/// Pieces by themselves, for the other crates of this repository: its measurements, and PCA among the methods that the paper is
+/// compared with. Not part of the interface.
 #[doc(hidden)]
-pub mod measure {
+pub mod internals {
     pub use crate::kernel::eigen::leading_projection;
     pub use crate::kernel::panel::{Packed, room, times};
     pub use crate::student::{quantile, upper_tail};

@@ -47,8 +47,8 @@ pub struct GroupFit {
     pub relative_error: f64,
     /// R-Loss (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ.
     pub loss: f64,
-    /// λ_ℓ: the share of the group in the last exact dictionary step (sum 1; even for the
-    /// other methods).
+    /// λ_ℓ: the share of the group in the last dictionary step (sum 1): of the exact one, or by the rule of its
+    /// weights; even for standard NMF.
     pub weight: f64,
     /// a_ℓ: the loss that chance explains, where the fit allowed for it; what it minimised is then the
     /// largest loss less a_ℓ.
@@ -86,7 +86,7 @@ pub struct Model {
     pub scale: Option<Vec<f64>>,
     /// Names of the features, where the caller gave them.
     pub feature_names: Option<Vec<String>>,
-    /// How the caller made the features from what he was given, in his own notation, so that new
+    /// How the caller made the features from what it was given, in a notation of its own, so that new
     /// data can be treated alike (the program: how documents became TF-IDF). The library only
     /// keeps it.
     pub preparation: Option<String>,

@@ -1,5 +1,5 @@
 //! Functions of data that are compiled here, once for f32 and once for f64, and not again in every crate that
-//! calls them: a fit is a minute of the compiler's time, and whoever compiles it for size would have it slow.
+//! calls them: a fit is much of the compiler's work, and whoever compiles it with less effort would have it slow.
 
 /// `once! { /// docs \n pub fn name(data, arg: Type) -> Out = body; }`: a function of `&GroupedData<'_, T>` and its arguments (which
 /// are copied) that calls `body`. `Of<T>` in the place of `Out` stands for `Result<Of<T>>`.

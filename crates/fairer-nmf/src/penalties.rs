@@ -75,7 +75,7 @@ impl Penalties {
         Cost { l1: by * self.l1_ratio, l2: by * (1.0 - self.l1_ratio) }
     }
 
-    /// Both for data times `unit` whose W is `split` times the user's: the objective is then unit² times his.
+    /// Both for data times `unit` whose W is `split` times the user's: the objective is then unit² times theirs.
     pub(crate) fn in_units(
         &self,
         features: usize,

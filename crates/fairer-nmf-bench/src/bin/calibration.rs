@@ -9,7 +9,7 @@
 //! pictures, into a folder (third argument), that of power with as many draws as by default.
 
 use fairer_nmf::audit::{AuditReport, DrawBudget, VerdictCode};
-use fairer_nmf::measure::quantile;
+use fairer_nmf::internals::quantile;
 use fairer_nmf_bench::calibration::audited::{Made, audited};
 use fairer_nmf_bench::calibration::estimators::{Rows, SOLVER, Solver, row_errors};
 use fairer_nmf_bench::calibration::heart::{heart, shuffled};

@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p fairer-nmf-bench --features studies --bin nnls
 
-use fairer_nmf::measure::{Packed, Scratch, room, solve, times};
+use fairer_nmf::internals::{Packed, Scratch, room, solve, times};
 use std::time::Instant;
 
 const FEATURES: usize = 1_000;

@@ -246,8 +246,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
             observed: g.observed,
             norm: Some(g.norm),
             baseline_error: Some(g.baseline.error),
-            // N is positive by validation.
-            relative_baseline: g.baseline.error / g.norm,
+            relative_baseline: g.baseline.criterion(g.norm).relative_offset(),
             relative_baseline_sd: g.baseline.spread().map(|spread| spread / g.norm),
             small: is_small(g.rows, model.rank()),
             outside: g.outside,

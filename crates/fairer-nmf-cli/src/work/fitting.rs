@@ -68,7 +68,7 @@ pub(crate) fn fit_and_compare<T: Element>(
     }
     let mut peers = Peers::default();
     if let Some(update) = compare.filter(|_| main.model.status != Status::Stopped) {
-        let baselines: Vec<f64> = main.model.groups.iter().map(|g| g.baseline.error).collect();
+        let baselines = main.model.baseline_errors();
         let mut parameters = parameters.clone();
         parameters.stopping.time_limit = limit.map(|limit| limit.saturating_sub(start.elapsed()));
         let plan = PeerPlan::beside(Some(parameters.method), update);

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use fairer_nmf::audit::{chance_losses, evaluate};
 use fairer_nmf::bound::{BoundReport, global_bound};
-use fairer_nmf::fit::estimate_baselines;
+use fairer_nmf::fit::{Criterion, estimate_baselines};
 use fairer_nmf::{
     Baseline, Element, Error, GroupedData, Method, Observer, Parameters, Result, fit,
 };
@@ -240,7 +240,9 @@ impl<T: Element> Task<'_, '_, T> {
         let seconds = begin.elapsed().as_secs_f64();
         let groups = self.data.groups();
         let losses: Vec<f64> = (left.relative_errors.iter().zip(self.baselines).zip(groups))
-            .map(|((f, e), g)| f - e / g.norm())
+            .map(|((&error, &offset), g)| {
+                Criterion { offset, scale: g.norm() }.relative_loss(error)
+            })
             .collect();
         let excess: Vec<f64> = losses.iter().zip(chance).map(|(g, c)| g - c).collect();
         let squares = left.relative_errors.iter().zip(groups).map(|(f, g)| f * f * g.squared_norm);

@@ -9,7 +9,7 @@
 //! With z_ℓ = f_ℓ − e_ℓ instead (relative errors, quasi-convex) the relaxation's value is the `global_bound` of the library, whose weights are
 //! taken; the r leading eigenvectors at them are measured. Data are not centred, as NMF does not centre them.
 
-use fairer_nmf::measure::leading_projection;
+use fairer_nmf::internals::leading_projection;
 use fairer_nmf::{Element, Error, Result};
 
 use super::{Left, Task};

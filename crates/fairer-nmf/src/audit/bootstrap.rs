@@ -18,6 +18,7 @@
 //! is reported.
 
 use super::{AuditPart, Evaluation, Rows};
+use crate::criterion::Criterion;
 use crate::evaluate::{check_baselines, check_components};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
@@ -124,11 +125,11 @@ pub(super) fn fixed<T: Element>(
             high: head(&values, level),
             shift: 0.0,
         };
-        let baseline = baselines[l] / group.norm();
+        let criterion = Criterion { offset: baselines[l], scale: group.norm() };
         let loss = Interval {
-            estimate: estimate - baseline,
-            low: relative_error.low - baseline,
-            high: relative_error.high - baseline,
+            estimate: criterion.relative_loss(estimate),
+            low: criterion.relative_loss(relative_error.low),
+            high: criterion.relative_loss(relative_error.high),
             shift: 0.0,
         };
         GroupIntervals { relative_error, loss }

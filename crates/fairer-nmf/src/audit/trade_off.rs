@@ -185,8 +185,7 @@ fn allowed<T: Element>(
     let of = |l: usize| {
         let (allowance, norm) = (allowances.get(l).copied().unwrap_or_default(), groups[l].norm());
         let offset = allowance.offset(baselines[l], norm);
-        // N_ℓ is positive by validation.
-        let relative = (offset - baselines[l]) / norm;
+        let relative = Criterion { offset: baselines[l], scale: norm }.loss(offset);
         Allowed { offset, relative, outside: allowance.outside }
     };
     Ok((0..groups.len()).map(of).collect())

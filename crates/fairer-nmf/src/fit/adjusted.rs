@@ -183,33 +183,9 @@ pub(super) fn outside_by_rows(rows: &[usize], parameters: &Parameters) -> Vec<Al
     }
 }
 
-/// Says the losses of a fit against offsets as those against baselines, and who was outside the maximum.
-pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances: &[Allowance]) {
-    let adjusted = matches!(model.parameters.baseline, Baseline::Adjusted { .. });
-    let of_groups = model.groups.iter_mut().zip(baselines).zip(allowances);
-    for (l, ((group, baseline), allowance)) in of_groups.enumerate() {
-        // The loss stays the paper's, against E; what was minimised is that less what is allowed.
-        group.loss = baseline.criterion(group.norm).relative_loss(group.relative_error);
-        if !allowance.counts() {
-            let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
-            model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);
-        }
-        group.baseline = baseline.clone();
-        group.allowance = adjusted.then_some(allowance.loss);
-        group.outside = allowance.outside;
-    }
-    let (groups, parameters) = (&model.groups, &model.parameters);
-    let of_groups = Warning::of(groups, parameters, model.status);
-    let stays =
-        |w: &&Warning| matches!(w, Warning::RankAboveMatrix { .. } | Warning::BaselinesCutShort);
-    let others = model.warnings.iter().filter(stays);
-    model.warnings = (others.cloned().chain(Warning::of_outside(groups, parameters.rank)))
-        .chain(of_groups)
-        .collect();
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::settle::settle;
     use super::*;
     use crate::random::{Purpose, Stream};
     use crate::{GroupFit, silent};

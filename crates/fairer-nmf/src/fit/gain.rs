@@ -16,7 +16,7 @@
 //! Offsets E_ℓ + a_ℓN_ℓ may not be negative. Where one would be, all a_ℓ go up by the same: the largest of the differences is
 //! found at the same place.
 
-use super::adjusted::settle;
+use super::settle::settle;
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::data::Group;

@@ -1,6 +1,7 @@
 //! A fit of rows that somebody else holds: on disk, on other machines.
 
 use super::adjusted;
+use super::settle::settle;
 use crate::baseline::Baseline;
 use crate::iteration::Checkpoint;
 use crate::model::Warning;
@@ -57,7 +58,7 @@ pub fn fit_rows_kept<'r>(
     let mut fit = run(rows, parameters, kept, None, checkpoint, observer)?;
     if kept.iter().any(|a| a.outside) {
         let baselines: Vec<_> = fit.model.groups.iter().map(|g| g.baseline.clone()).collect();
-        adjusted::settle(&mut fit.model, &baselines, kept);
+        settle(&mut fit.model, &baselines, kept);
     }
     for (group, allowance) in fit.model.groups.iter_mut().zip(&outside) {
         group.outside = allowance.outside;

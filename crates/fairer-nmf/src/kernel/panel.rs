@@ -326,7 +326,7 @@ fn columns<T: Number, const N: usize, const V: usize, const FMA: bool, const WID
         };
     }
     // No powers of two where there is a choice: the compiler then turns the loops inside out and
-    // gathers (five times slower with 8).
+    // gathers.
     if WIDE {
         topics!(10);
         topics!(5);
