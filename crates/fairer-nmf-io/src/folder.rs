@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::InputError;
 use super::matrix::Matrix;
+use super::options::Format;
 use super::text::{self, TextOptions};
 
 /// Reads every file of every sub-folder as a document, both in order of name.
@@ -110,6 +111,23 @@ pub(crate) fn shards(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(found)
 }
 
+/// What to know of the order of shards where it is not that of their names, by which others read them.
+pub(crate) fn order_note(folder: &Path) -> Option<String> {
+    let names = |found: Vec<PathBuf>| -> Vec<String> {
+        let is_shard = |path: &&PathBuf| {
+            let format = Format::of(&path.display().to_string());
+            matches!(format, Some(Format::Npy | Format::Npz | Format::Parquet))
+        };
+        found.iter().filter(is_shard).map(|path| file_name(path)).collect()
+    };
+    let (ours, by_name) = (names(shards(folder).ok()?), names(entries(folder).ok()?));
+    let (first, other) = ours.iter().zip(&by_name).find(|(a, b)| a != b)?;
+    Some(format!(
+        "the files of {} are read in the order of their numbers, {first} before {other}, as Dask reads them (pandas.read_parquet reads them by name): labels given beside the data must be in this order",
+        folder.display()
+    ))
+}
+
 /// A name as texts, each with the number that follows: the length of its digits and they themselves, which may be many.
 fn natural(name: &str) -> Vec<(String, Option<(usize, String)>)> {
     let (mut parts, mut rest) = (Vec::new(), name);
@@ -142,6 +160,14 @@ mod tests {
         order.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
         let names = |found: Vec<PathBuf>| found.iter().map(|p| file_name(p)).collect::<Vec<_>>();
         assert_eq!(names(shards(folder.path()).unwrap()), order);
+        let note = order_note(folder.path()).unwrap();
+        assert!(note.contains("a01.parquet before a-1.parquet"), "{note}");
+        fs::remove_file(folder.path().join("a1b10.parquet")).unwrap();
+        fs::remove_file(folder.path().join("a10.parquet")).unwrap();
+        fs::remove_file(folder.path().join("a-1.parquet")).unwrap();
+        fs::remove_file(folder.path().join("a.parquet")).unwrap();
+        assert_eq!(order_note(folder.path()), None, "in order of name as well");
+        order.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
         // Documents stay in order of name.
         let mut by_name = order.to_vec();
         by_name.sort();

@@ -10,6 +10,7 @@ use zip::ZipArchive;
 use super::cache::Cache;
 use super::convert::{TableFacts, convert, is_table};
 use super::error::InputError;
+use super::folder;
 use super::options::{Format, ReadOptions, matrix_only};
 
 /// Where the shards of some data are.
@@ -19,6 +20,8 @@ pub struct OnDisk {
     pub shards: String,
     /// Where they were converted to, or found again, in a sentence.
     pub note: Option<String>,
+    /// In which order files are read, in a sentence, where labels beside the data could have another.
+    pub order: Option<String>,
     /// The group of every row, where columns of a table tell it.
     pub groups: Option<GroupCodes>,
     /// What else a table holds.
@@ -45,11 +48,13 @@ pub fn on_disk(
             why: "it can be read only once: save it to a file first",
         });
     }
+    let beside = options.group_by.is_empty();
+    let order = if beside { folder::order_note(Path::new(path)) } else { None };
     if is_table(path, options) {
         let made = convert(path, options, memory, watch)?;
         let note = said(path, &made.folder, made.reused);
         let (groups, table) = (made.groups, Some(made.found));
-        return Ok(OnDisk { shards: made.shards, note: Some(note), groups, table });
+        return Ok(OnDisk { shards: made.shards, note: Some(note), order, groups, table });
     }
     matrix_only(path, options)?;
     let (shards, note) = match Format::of(path) {
@@ -62,7 +67,7 @@ pub fn on_disk(
         },
         _ => (path.to_owned(), None),
     };
-    Ok(OnDisk { shards, note, groups: None, table: None })
+    Ok(OnDisk { shards, note, order, groups: None, table: None })
 }
 
 fn said(path: &str, folder: &str, reused: bool) -> String {

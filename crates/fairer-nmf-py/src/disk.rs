@@ -76,10 +76,11 @@ impl OnDisk {
             on_disk(&path, &options, memory, &watch)
         };
         let found = run(py, threads, None, task)?.map_err(refused)?;
-        let (feature_names, notes) = match found.table {
+        let (feature_names, mut notes) = match found.table {
             Some(table) => (Some(table.features), table.notes),
             None => (None, Vec::new()),
         };
+        notes.extend(found.order);
         let limit = InputLimit::default();
         let shards =
             open_shards(&found.shards, memory, Precision::Stored, limit).map_err(refused)?;

@@ -133,8 +133,21 @@ def test_shards_are_in_the_order_of_their_numbers(tmp_path, data):
     for number, part in enumerate(np.array_split(X, 12)):
         np.save(tmp_path / f"part{number}.npy", part)
     own = FairerNMF(**FIXED).fit(X, sensitive_features=groups)
-    model = FairerNMF(**FIXED, memory="200kB").fit(tmp_path, sensitive_features=groups)
+    # Labels that somebody made by name would be of other rows.
+    with pytest.warns(UserWarning, match="order of their numbers, part2.npy before part10.npy"):
+        model = FairerNMF(**FIXED, memory="200kB").fit(tmp_path, sensitive_features=groups)
     assert far(own, model) < 1e-10
+
+
+def test_the_order_of_files_is_not_said_where_a_column_has_the_labels(tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    X, groups = data
+    for number in (2, 10):
+        pd.DataFrame(X).rename(columns=str).assign(who=groups).to_parquet(tmp_path / f"part.{number}.parquet")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        FairerNMF(**FIXED, memory="200kB").fit(tmp_path, sensitive_features="who")
+    assert not any("part.10" in str(warning.message) for warning in said)
 
 
 @pytest.mark.parametrize("name", [None, "id"])
@@ -157,6 +170,7 @@ def test_a_folder_that_dask_wrote_is_its_frame(tmp_path, data, name):
     assert far(own, model) < 1e-10
     assert list(model.feature_names_in_) == list(frame.columns)
     assert any("`id` is the index" in str(warning.message) for warning in said) == (name == "id")
+    assert any("part.2.parquet before part.10.parquet" in str(warning.message) for warning in said)
     # A cluster has the same rows in the same order.
     cluster = partitions.blocks_of(folder)
     assert cluster.feature_names == list(frame.columns)

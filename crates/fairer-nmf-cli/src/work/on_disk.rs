@@ -77,7 +77,7 @@ pub(crate) fn open(
         }
     };
     let shards = open_shards(&found.shards, memory, options.precision, options.limit)?;
-    let mut notes: Vec<String> = found.note.into_iter().collect();
+    let mut notes: Vec<String> = found.note.into_iter().chain(found.order).collect();
     if let Some(table) = found.table {
         notes.extend(table.notes);
         let kept = Preparation { text: None, table: Some(table.recipe) };
