@@ -13,7 +13,7 @@ use super::room::{InputLimit, Room};
 use super::source::{Plain, Source};
 use super::text;
 use header::Kind;
-pub(crate) use header::{Header, LONGEST_HEADER};
+pub(crate) use header::{Header, LONGEST_HEADER, header};
 
 /// Reads a matrix: straight into its place where the numbers are stored as they are wanted; and how many
 /// entries were too small for f32.

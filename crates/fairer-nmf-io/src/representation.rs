@@ -7,6 +7,7 @@ use std::path::Path;
 use fairer_nmf::Element;
 use ndarray::ArrayView2;
 
+use crate::npy::header;
 use crate::{DenseView, Failure};
 
 /// How a representation is written.
@@ -87,17 +88,7 @@ fn npy<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
     let (rows, columns) = matrix.dim();
     let single = T::NAME == "f32";
     let kind = if single { "<f4" } else { "<f8" };
-    let mut header =
-        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    // Magic, version and length are 10 bytes; the whole is padded to a multiple of 64.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let length = u16::try_from(header.len()).expect("two numbers take less than 64 KiB");
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(header.into_bytes());
+    let mut bytes = header(kind, &[rows, columns]).to_vec();
     for value in matrix.iter() {
         match single {
             true => bytes.extend((value.to_f64() as f32).to_le_bytes()),

@@ -129,7 +129,7 @@ fn representation<'a, T: Element>(
         };
         let found = found.map_err(|e| loaded.explain(further_on(e, start)))?;
         let found = found.as_standard_layout();
-        let lines = found.as_slice().into_iter().flat_map(|all| all.chunks_exact(rank));
+        let lines = found.as_slice().expect("in standard layout").chunks_exact(rank);
         for (row, line) in chunk.zip(lines) {
             w[place[row] * rank..][..rank].copy_from_slice(line);
         }

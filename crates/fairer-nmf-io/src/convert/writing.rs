@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::npy::header;
+
 /// Bytes of a shard.
 const SHARD: usize = 256 << 20;
 /// The folder of the shards in the cache.
@@ -105,9 +107,6 @@ pub(super) fn write_codes(path: &Path, codes: &[u32]) -> std::io::Result<()> {
     file.write_all(bytemuck::cast_slice(codes))
 }
 
-/// Bytes of a header that [`header`] makes, whatever it says.
-const HEADER_BYTES: usize = 128;
-
 /// How floats of this machine of so many bytes are called.
 fn descr(width: usize) -> &'static str {
     match (width, cfg!(target_endian = "big")) {
@@ -115,32 +114,5 @@ fn descr(width: usize) -> &'static str {
         (4, true) => ">f4",
         (_, false) => "<f8",
         (_, true) => ">f8",
-    }
-}
-
-/// The header of an array in C order, always of one length, so that it can be written again.
-fn header(descr: &str, shape: &[usize]) -> [u8; HEADER_BYTES] {
-    let sizes: String = shape.iter().map(|n| format!("{n},")).collect();
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    let mut bytes = [b' '; HEADER_BYTES];
-    bytes[..8].copy_from_slice(b"\x93NUMPY\x01\x00");
-    bytes[8..10].copy_from_slice(&((HEADER_BYTES - 10) as u16).to_le_bytes());
-    bytes[10..10 + text.len()].copy_from_slice(text.as_bytes());
-    bytes[HEADER_BYTES - 1] = b'\n';
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_those_of_numpy_and_of_one_length() {
-        for shape in [vec![7], vec![123_456_789_012, 1_000_000]] {
-            let bytes = header("<f4", &shape);
-            let parsed = crate::npy::Header::parse("x", &bytes).unwrap();
-            assert_eq!((parsed.shape.clone(), parsed.offset()), (shape, HEADER_BYTES));
-            assert!(parsed.is_single() && !parsed.fortran);
-        }
     }
 }

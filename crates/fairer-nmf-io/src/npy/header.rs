@@ -36,6 +36,24 @@ pub(crate) const LONGEST_HEADER: u64 = 1 << 16;
 /// Elements that are converted at a time: they stay in cache until they are used.
 const AT_ONCE: usize = 1 << 12;
 
+/// Bytes of a header that [`header`] makes, whatever it says.
+const HEADER_BYTES: usize = 128;
+
+/// The header of an array in C order, always of one length, so that it can be written again.
+pub(crate) fn header(descr: &str, shape: &[usize]) -> [u8; HEADER_BYTES] {
+    let sizes = match shape {
+        [one] => format!("{one},"),
+        several => several.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let mut bytes = [b' '; HEADER_BYTES];
+    bytes[..8].copy_from_slice(b"\x93NUMPY\x01\x00");
+    bytes[8..10].copy_from_slice(&((HEADER_BYTES - 10) as u16).to_le_bytes());
+    bytes[10..10 + text.len()].copy_from_slice(text.as_bytes());
+    bytes[HEADER_BYTES - 1] = b'\n';
+    bytes
+}
+
 impl Header {
     /// Reads the header at the start of `bytes`.
     pub(crate) fn parse(path: &str, bytes: &[u8]) -> Result<Header, InputError> {
@@ -243,5 +261,15 @@ mod tests {
         assert_eq!(parse_shape("(3,), }"), Some(vec![3]));
         assert_eq!(parse_shape("(), }"), Some(vec![]));
         assert_eq!(parse_shape("(2, 40)"), Some(vec![2, 40]));
+    }
+
+    #[test]
+    fn headers_are_those_of_numpy_and_of_one_length() {
+        for shape in [vec![7], vec![123_456_789_012, 1_000_000]] {
+            let bytes = header("<f4", &shape);
+            let parsed = Header::parse("x", &bytes).unwrap();
+            assert_eq!((parsed.shape.clone(), parsed.offset()), (shape, HEADER_BYTES));
+            assert!(parsed.is_single() && !parsed.fortran);
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! A number that tells data from any other: of all entries with their places, and of the groups and weights of rows. It adds over rows,
 //! without rounding, so that it is the same in whatever order and by whomever it is summed.
 
-use crate::data::GroupedData;
-use crate::data::Typed;
+use crate::data::{GroupedData, Typed};
 use crate::random::{Purpose, Stream, mix};
 use rayon::prelude::*;
 

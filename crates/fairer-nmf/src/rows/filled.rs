@@ -6,8 +6,7 @@
 //! the losses, lowers the observed ones (majorisation and minimisation; for the sum Srebro and Jaakkola 2003, Zhang et al. 2006).
 
 use super::{RowStep, pass};
-use crate::data::GroupedData;
-use crate::data::Typed;
+use crate::data::{GroupedData, Typed};
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::update::Scratch;

@@ -10,8 +10,7 @@ mod kept;
 pub(super) use kept::Kept;
 
 use crate::Result;
-use crate::data::Typed;
-use crate::data::{GroupedData, Matrix};
+use crate::data::{GroupedData, Matrix, Typed};
 use crate::kernel::eigen::{times, transposed_times};
 use crate::kernel::tiles::{Lines, Tiles};
 use crate::kernel::{fused, vectorised};

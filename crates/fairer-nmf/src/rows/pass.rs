@@ -12,8 +12,7 @@ mod tests;
 pub(crate) use residuals::row_squared_errors;
 
 use super::RowStep;
-use crate::data::Typed;
-use crate::data::{GroupedData, Matrix};
+use crate::data::{GroupedData, Matrix, Typed};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::kernel::buffer::Buffer;
 use crate::kernel::padded;

@@ -70,7 +70,8 @@ pub(super) struct Recipe {
     pub rank: usize,
     pub begin: Begin,
     pub steps: Vec<RowStep>,
-    /// Whether they stand for a path that was too long.
+    /// Whether they stand for a path that was too long: then no step is added to them.
+    #[serde(skip)]
     pub stands_in: bool,
     /// The dictionaries of the steps.
     #[serde(skip)]

@@ -1,8 +1,7 @@
 //! Errors of rows from the residuals themselves, where the statistics cancel.
 
 use super::{PANEL_ROWS, WORTH_SHARING};
-use crate::data::GroupedData;
-use crate::data::Typed;
+use crate::data::{GroupedData, Typed};
 use crate::dictionary::Dictionary;
 use crate::kernel::products::{self, times};
 use crate::kernel::{LANES, fused, padded, vectorised};

@@ -177,6 +177,33 @@ fn long_paths_are_not_kept() {
     assert_eq!(recipe.steps, [RowStep::EXACT, step]);
 }
 
+/// Where it is given up, a share that is lost then changes the end by no more than the tolerance explains.
+#[test]
+fn fits_with_long_paths_end_where_they_would() {
+    let (rows, features, rank) = (24, 1 << 15, 4);
+    let x = Array2::from_shape_fn((rows, features), |(i, j)| {
+        f64::from(u8::from(i % 3 == j % 3)) + ((i * i * 7 + j * (i + 5)) % 11) as f64 / 11.0
+    });
+    let codes: Vec<usize> = (0..rows).map(|i| usize::from(i >= 9)).collect();
+    let labels: Vec<String> = codes.iter().map(|&code| names()[code].clone()).collect();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    for method in [Method::mu(), Method::standard()] {
+        let mut p = Parameters { rank, ..fixed(method, Init::Random) };
+        p.stopping.max_iterations = 60;
+        let own = fit(&data, &p, &silent).unwrap().model;
+        // After sixteen steps the path is too long.
+        let here = Here { loses: |asked| asked == 20, ..Here::cut(&x, &codes, &[10]) };
+        let scale = FeatureScaling::AsTheyAre;
+        let rows = Spread::new(&here, names(), x.ncols(), false, scale).unwrap();
+        let other = fit_rows(&rows, &p, &silent).unwrap().model;
+        assert!(here.asked.load(Ordering::Relaxed) > 40, "{method:?} ended before");
+        let far = own.groups.iter().zip(&other.groups).fold(0.0f64, |far, (own, other)| {
+            far.max((own.relative_error - other.relative_error).abs())
+        });
+        assert!(0.0 < far && far < 2e-3, "{method:?}: errors differ by {far:e}");
+    }
+}
+
 /// Baselines, bound, restarts and the closing; dense and sparse, f32 and f64.
 #[test]
 fn whole_fits_are_the_same() {
