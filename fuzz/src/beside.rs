@@ -95,7 +95,7 @@ pub fn shards(bytes: &mut Bytes<'_>) -> bool {
     let _ = std::fs::remove_file(other);
     written(if archive { "shards/s.npz" } else { "shards/s.npy" }, &content);
     let path = folder().join("shards").display().to_string();
-    match open_shards(&path, memory, precision, InputLimit::bytes(LITTLE)) {
+    match open_shards(&[path], memory, precision, InputLimit::bytes(LITTLE)) {
         Ok(AnyShards::F32(shards)) => all(&shards),
         Ok(AnyShards::F64(shards)) => all(&shards),
         Err(error) => {

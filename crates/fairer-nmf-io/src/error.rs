@@ -30,6 +30,11 @@ pub enum InputError {
         "{folder}, where the rows of {path} are kept for block by block reading, cannot be written: {source}; make room, or name {path} by a link in another folder"
     )]
     NoCache { path: String, folder: String, source: std::io::Error },
+    /// Columns cannot be put where they are read side by side.
+    #[error(
+        "a temporary file in {folder}, for columns of {path} that do not fit into `--memory`, cannot be written or read: {source}; make room, set TMPDIR to another folder, or give more memory"
+    )]
+    NoSpool { path: String, folder: String, source: std::io::Error },
     /// What the file declares, or unpacks to, is out of proportion.
     #[error(
         "{path} {what}{} the limit of {} for this file: if the file is right, raise it with `--input-limit {}`",

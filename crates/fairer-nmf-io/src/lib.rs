@@ -55,6 +55,7 @@ mod source;
 mod table;
 mod tenx;
 mod text;
+mod unpacked;
 mod wishes;
 mod written;
 

@@ -3,12 +3,13 @@
 
 mod cells;
 mod index;
+mod spool;
 
 use std::fs::File;
 
 use parquet::errors::ParquetError;
+use parquet::file::reader::RowGroupReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::cells::{Number, Part, Sink};
@@ -19,7 +20,8 @@ use super::guard;
 use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
 use super::table::Table;
-use cells::cells;
+use cells::{Cell, Column};
+use spool::Spool;
 
 /// Rows that are taken at once, at the least and at the most.
 const FEWEST: usize = 16;
@@ -28,9 +30,8 @@ const MOST: usize = 1 << 14;
 const CELLS: usize = 1 << 20;
 /// Of the memory that may be taken, what the cells of a batch may take.
 const BATCHES_IN_MEMORY: usize = 16;
-/// Dates and times beyond it are said as the numbers they are (chrono ends at 95 million days).
-const FARTHEST_DAY: u64 = 80_000_000;
-const MILLIS_A_DAY: u64 = 86_400_000;
+/// And what the columns of rows that lie together may take unpacked, to be read side by side.
+const COLUMNS_IN_MEMORY: usize = 4;
 
 /// Plans the columns, of their names and of which of them are an index.
 type Planner<'a> = dyn Fn(Vec<String>, &[String]) -> Result<Plan, InputError> + 'a;
@@ -51,7 +52,7 @@ pub(crate) fn parse<T: Number>(
     let mut sink = Sink::new(&plan, &mut numbers);
     let mut record = 0;
     let batch = (CELLS / plan.names.len().max(1)).clamp(FEWEST, MOST);
-    opened.batches(&plan, batch, &mut |cells| {
+    opened.batches(&plan, batch, usize::MAX, &mut |cells| {
         record = fill(cells, &plan, &mut sink, record);
         Ok(true)
     })?;
@@ -67,6 +68,8 @@ pub(crate) struct Stream {
     notes: Vec<String>,
     /// Rows of a batch.
     batch: usize,
+    /// Bytes.
+    memory: usize,
 }
 
 impl Stream {
@@ -96,9 +99,9 @@ impl Stream {
             let room = Room::on_disk(path, file.stored, limit);
             room.check(what, file.rows.saturating_mul(names.len()), size_of::<f64>())?;
         }
-        let row = size_of::<Field>() * names.len().max(1);
+        let row = size_of::<Cell>() * names.len().max(1);
         let batch = (memory / BATCHES_IN_MEMORY / row).clamp(FEWEST, MOST);
-        Ok(Self { files, names, index: first.index, notes, batch })
+        Ok(Self { files, names, index: first.index, notes, batch, memory })
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -128,7 +131,7 @@ impl Stream {
             if file.names() != self.names {
                 return Err(InputError::Changed { path: path.clone() });
             }
-            file.batches(plan, self.batch, &mut |cells| {
+            file.batches(plan, self.batch, self.memory, &mut |cells| {
                 let mut numbers = vec![T::default(); cells.rows * plan.numbers];
                 let mut sink = Sink::new(plan, &mut numbers);
                 record = fill(cells, plan, &mut sink, record);
@@ -214,37 +217,21 @@ impl Opened {
         &self,
         plan: &Plan,
         batch: usize,
+        memory: usize,
         visit: &mut dyn FnMut(&Cells) -> Result<bool, InputError>,
     ) -> Result<(), InputError> {
-        let wrong = |e: ParquetError| wrong(&self.path, &e);
         for at in 0..self.file.num_row_groups() {
-            let group = guarded(|| self.file.get_row_group(at)).map_err(wrong)?;
+            let group =
+                guarded(|| self.file.get_row_group(at)).map_err(|e| wrong(&self.path, &e))?;
             if group.num_columns() < self.columns.len() + self.lists.len() {
                 return Err(InputError::damaged(&self.path, "columns are missing in some rows"));
             }
-            let mut readers = Vec::new();
-            for (&column, role) in self.columns.iter().zip(&plan.roles) {
-                readers.push(match role {
-                    Role::Unused => None,
-                    _ => {
-                        let reader = guarded(|| group.get_column_reader(column)).map_err(wrong)?;
-                        Some((reader, self.description(column)))
-                    }
-                });
-            }
+            let mut columns = self.columns_of(&*group, plan, batch, memory)?;
             let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             while left > 0 {
                 let rows = left.min(batch);
-                let mut columns = Vec::with_capacity(readers.len());
-                for reader in &mut readers {
-                    let Some((reader, about)) = reader else {
-                        columns.push(Vec::new());
-                        continue;
-                    };
-                    let cells = guarded(|| cells(reader, about, rows))
-                        .map_err(|e| in_column(&self.path, about.path().string(), &e))?;
-                    columns.push(cells);
-                }
+                let next = |column: &mut Column| self.next(column, rows);
+                let columns = columns.iter_mut().map(next).collect::<Result<_, _>>()?;
                 if !visit(&Cells { rows, columns })? {
                     return Ok(());
                 }
@@ -252,6 +239,65 @@ impl Opened {
             }
         }
         Ok(())
+    }
+
+    /// The columns of some rows, to be read side by side: as they are, or out of a file without a name where the pages of all of
+    /// them would take too much memory at once.
+    fn columns_of(
+        &self,
+        group: &dyn RowGroupReader,
+        plan: &Plan,
+        batch: usize,
+        memory: usize,
+    ) -> Result<Vec<Column>, InputError> {
+        let used = self.columns.iter().zip(&plan.roles).filter(|(_, role)| **role != Role::Unused);
+        let unpacked = used.clone().map(|(&column, _)| {
+            usize::try_from(group.metadata().column(column).uncompressed_size()).unwrap_or(0)
+        });
+        let fits = unpacked.fold(0, usize::saturating_add) <= memory / COLUMNS_IN_MEMORY;
+        let mut spool = match fits {
+            true => None,
+            false => Some(Spool::new(used.count(), memory).map_err(|e| self.no_spool(e))?),
+        };
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (&column, role) in self.columns.iter().zip(&plan.roles) {
+            if *role == Role::Unused {
+                columns.push(Column::Unused);
+                continue;
+            }
+            let reader = guarded(|| group.get_column_reader(column));
+            let reader = reader.map_err(|e| wrong(&self.path, &e))?;
+            let mut packed = Column::Packed(Box::new(reader), self.description(column), *role);
+            if let Some(spool) = &mut spool {
+                for first in (0..rows).step_by(batch) {
+                    let cells = self.next(&mut packed, batch.min(rows - first))?;
+                    spool.write(&cells).map_err(|e| self.no_spool(e))?;
+                }
+                packed = Column::Spooled(spool.end_column().map_err(|e| self.no_spool(e))?);
+            }
+            columns.push(packed);
+        }
+        Ok(columns)
+    }
+
+    /// The next cells of a column.
+    fn next(&self, column: &mut Column, rows: usize) -> Result<Vec<Cell>, InputError> {
+        match column {
+            Column::Unused => Ok(Vec::new()),
+            Column::Packed(reader, about, role) => guarded(|| cells::read(reader, about, rows))
+                .map(|found| found.into_iter().map(|field| Cell::of(field, *role)).collect())
+                .map_err(|e| in_column(&self.path, about.path().string(), &e)),
+            Column::Spooled(spooled) => (0..rows)
+                .map(|_| spooled.next())
+                .collect::<std::io::Result<_>>()
+                .map_err(|e| self.no_spool(e)),
+        }
+    }
+
+    fn no_spool(&self, source: std::io::Error) -> InputError {
+        let folder = std::env::temp_dir().display().to_string();
+        InputError::NoSpool { path: self.path.clone(), folder, source }
     }
 }
 
@@ -292,63 +338,23 @@ fn in_column(path: &str, column: String, error: &ParquetError) -> InputError {
 /// Some rows, column by column; of columns that are not used nothing.
 struct Cells {
     rows: usize,
-    columns: Vec<Vec<Field>>,
+    columns: Vec<Vec<Cell>>,
 }
 
 /// Hands the rows of a batch to a sink; gives the number of the next record.
 fn fill<T: Number>(cells: &Cells, plan: &Plan, sink: &mut Sink<'_, T>, mut record: u64) -> u64 {
     for row in 0..cells.rows {
         for (column, (cells, role)) in cells.columns.iter().zip(&plan.roles).enumerate() {
-            if let Some(cell) = cells.get(row) {
-                put(cell, *role, sink, column, record);
+            match (cells.get(row), role) {
+                (Some(Cell::Missing), _) => sink.missing(column, record),
+                (Some(Cell::Number(value)), Role::Number(slot)) => sink.wide(*slot, *value),
+                (Some(Cell::Word(word)), _) => sink.cell(column, word.data(), record),
+                // Of a column that is not used; numbers are of columns of numbers.
+                (None | Some(Cell::Number(_)), _) => {}
             }
         }
         sink.end_row(record);
         record += 1;
     }
     record
-}
-
-fn put<T: Number>(cell: &Field, role: Role, sink: &mut Sink<'_, T>, column: usize, record: u64) {
-    match (cell, role) {
-        (Field::Null, _) => sink.missing(column, record),
-        (Field::Bytes(bytes), _) => sink.cell(column, bytes.data(), record),
-        (_, Role::Number(slot)) => match number(cell) {
-            Some(value) if value.is_nan() => sink.missing(column, record),
-            Some(value) => sink.wide(slot, value),
-            None => sink.cell(column, word(cell).as_bytes(), record),
-        },
-        _ => sink.cell(column, word(cell).as_bytes(), record),
-    }
-}
-
-/// What is a number; a date or a truth value is none.
-fn number(cell: &Field) -> Option<f64> {
-    Some(match cell {
-        Field::Byte(v) => f64::from(*v),
-        Field::Short(v) => f64::from(*v),
-        Field::Int(v) => f64::from(*v),
-        Field::Long(v) => *v as f64,
-        Field::UByte(v) => f64::from(*v),
-        Field::UShort(v) => f64::from(*v),
-        Field::UInt(v) => f64::from(*v),
-        Field::ULong(v) => *v as f64,
-        Field::Float16(v) => v.to_f64(),
-        Field::Float(v) => f64::from(*v),
-        Field::Double(v) => *v,
-        Field::Decimal(_) => cell.to_string().parse().ok()?,
-        _ => return None,
-    })
-}
-
-fn word(cell: &Field) -> String {
-    let millis = FARTHEST_DAY * MILLIS_A_DAY;
-    match cell {
-        Field::Float(value) => format!("{value:?}"),
-        Field::Double(value) => format!("{value:?}"),
-        Field::Date(days) if u64::from(days.unsigned_abs()) > FARTHEST_DAY => days.to_string(),
-        Field::TimestampMillis(at) if at.unsigned_abs() > millis => at.to_string(),
-        Field::TimestampMicros(at) if at.unsigned_abs() / 1000 > millis => at.to_string(),
-        other => other.to_string(),
-    }
 }

@@ -17,7 +17,6 @@ const LEAST: u64 = 1 << 30;
 const TIMES: u64 = 64;
 /// The same for what goes to disk as plain numbers and not to memory: columns of a few values are packed to
 /// less than a bit a cell.
-#[cfg(feature = "parquet")]
 const TIMES_ON_DISK: u64 = 4096;
 
 /// The most memory that an input may ask for; by default 1 GiB, or 64 times the size of its file
@@ -46,7 +45,6 @@ impl<'a> Room<'a> {
     }
 
     /// For an input that is converted on disk.
-    #[cfg(feature = "parquet")]
     pub(crate) fn on_disk(path: &'a str, stored: usize, limit: InputLimit) -> Self {
         Self::times(TIMES_ON_DISK, path, stored, limit)
     }

@@ -81,36 +81,19 @@ struct Piece {
     rows: usize,
 }
 
-/// Opens a `.npy` or small `.npz` file, a folder of shards or a folder of `data.npy`, `indices.npy` and
-/// `indptr.npy`, to be read in blocks that leave most of `memory` (bytes)
-/// to others.
+/// Opens matrices whose rows follow each other, to be read in blocks that leave most of `memory` (bytes) to others: `.npy` or small
+/// `.npz` files, folders of such shards, folders of `data.npy`, `indices.npy` and `indptr.npy`.
 ///
 /// # Errors
 /// Files that are not what they should be, or do not go together; rows or shards that are too large for
 /// the memory. What an archive unpacks to is held against `limit` when it is read.
 pub fn open_shards(
-    path: &str,
+    paths: &[String],
     memory: usize,
     precision: Precision,
     limit: InputLimit,
 ) -> Result<AnyShards, InputError> {
-    let files = match Format::of(path) {
-        Some(Format::Npy | Format::Npz) => vec![Shard::open(path)?],
-        Some(Format::Folder) => match Triple::of(path)? {
-            Some(triple) => vec![Shard::csr(path, triple)],
-            None => {
-                let paths = shard_paths(path)?;
-                paths.iter().map(|path| Shard::open(path)).collect::<Result<_, _>>()?
-            }
-        },
-        _ => {
-            return Err(InputError::OptionDoesNotApply {
-                option: "--memory",
-                path: path.into(),
-                why: "block by block are read .npy and .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy, .csv and .parquet",
-            });
-        }
-    };
+    let files = paths.iter().map(|path| Shard::all(path)).collect::<Result<Vec<_>, _>>()?.concat();
     let first = &files[0];
     if let Some(other) = files.iter().find(|s| s.columns != first.columns) {
         return Err(InputError::Unsupported {
@@ -132,10 +115,11 @@ pub fn open_shards(
 
 /// Whether a folder holds shards, rather than documents in sub-folders.
 pub fn is_shard_folder(path: &str) -> bool {
-    Path::new(path).is_dir() && shard_paths(path).is_ok()
+    Path::new(path).is_dir() && in_folder(path).is_ok()
 }
 
-fn shard_paths(folder: &str) -> Result<Vec<String>, InputError> {
+/// The shards of a folder in order.
+pub(crate) fn in_folder(folder: &str) -> Result<Vec<String>, InputError> {
     let found = folder::shards(Path::new(folder))?;
     let shown = found.into_iter().map(|path| path.display().to_string());
     let shards: Vec<String> =
@@ -150,6 +134,22 @@ fn shard_paths(folder: &str) -> Result<Vec<String>, InputError> {
 }
 
 impl Shard {
+    /// One file, the shards of a folder, or the three arrays in it.
+    fn all(path: &str) -> Result<Vec<Self>, InputError> {
+        match Format::of(path) {
+            Some(Format::Npy | Format::Npz) => Ok(vec![Self::open(path)?]),
+            Some(Format::Folder) => match Triple::of(path)? {
+                Some(triple) => Ok(vec![Self::csr(path, triple)]),
+                None => in_folder(path)?.iter().map(|path| Self::open(path)).collect(),
+            },
+            _ => Err(InputError::OptionDoesNotApply {
+                option: "--memory",
+                path: path.into(),
+                why: "block by block are read .npy and .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy, .csv and .parquet",
+            }),
+        }
+    }
+
     fn open(path: &str) -> Result<Self, InputError> {
         if Format::of(path) == Some(Format::Npz) {
             let (file, stamp) = Stamp::open(path)?;

@@ -77,7 +77,7 @@ fn a_folder_on_disk_holds_the_rows_of_its_files() {
     for memory in [1, 1 << 24] {
         let found = on_disk(path, &options, memory, &|_| true).unwrap();
         let mut shards: Vec<_> =
-            fs::read_dir(&found.shards).unwrap().map(|e| e.unwrap().path()).collect();
+            fs::read_dir(&found.shards[0]).unwrap().map(|e| e.unwrap().path()).collect();
         shards.sort();
         let rows =
             |path: &Path| dense(&read(path.to_str().unwrap(), &ReadOptions::default()).unwrap());
@@ -90,7 +90,7 @@ fn a_folder_on_disk_holds_the_rows_of_its_files() {
         let labels = groups.codes.iter().map(|&code| groups.names[code as usize].clone());
         let expected = one.labels.unwrap();
         assert_eq!(labels.collect::<Vec<_>>(), [&expected[..], &expected[..]].concat());
-        fs::remove_dir_all(Path::new(&found.shards).parent().unwrap()).unwrap();
+        fs::remove_dir_all(Path::new(&found.shards[0]).parent().unwrap()).unwrap();
     }
     fs::copy(fixture("small.parquet"), Path::new(path).join("other.parquet")).unwrap();
     let message = on_disk(path, &options, 1 << 20, &|_| true).unwrap_err().to_string();
@@ -121,7 +121,7 @@ fn the_files_of_dask_are_read_in_the_order_of_their_numbers() {
     }
     let found =
         on_disk(path.to_str().unwrap(), &ReadOptions::default(), 1 << 20, &|_| true).unwrap();
-    let shard = format!("{}/000000.npy", found.shards);
+    let shard = format!("{}/000000.npy", found.shards[0]);
     let rows = dense(&read(&shard, &ReadOptions::default()).unwrap());
     let first: Vec<f64> = rows.column(0).iter().copied().step_by(2).collect();
     assert_eq!(first, (0..12).map(f64::from).collect::<Vec<_>>());
@@ -182,7 +182,7 @@ fn damaged_files_are_refused_in_a_sentence() {
                 // Files take time: every eighth.
                 let disk = (whole % 8 == 0).then(|| on_disk(&path, &options, 1 << 20, &|_| true));
                 if let Some(Ok(made)) = &disk {
-                    fs::remove_dir_all(Path::new(&made.shards).parent().unwrap()).unwrap();
+                    fs::remove_dir_all(Path::new(&made.shards[0]).parent().unwrap()).unwrap();
                 }
                 [read(&path, &options).err(), disk.and_then(Result::err)]
             });

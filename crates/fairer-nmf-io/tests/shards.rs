@@ -19,7 +19,11 @@ fn fixture(name: &str) -> String {
 }
 
 fn double(path: &str, memory: usize) -> Arc<Shards<f64>> {
-    match open_shards(path, memory, Precision::F64, InputLimit::default()) {
+    double_of(&[path.to_owned()], memory)
+}
+
+fn double_of(paths: &[String], memory: usize) -> Arc<Shards<f64>> {
+    match open_shards(paths, memory, Precision::F64, InputLimit::default()) {
         Ok(AnyShards::F64(shards)) => shards,
         Ok(AnyShards::F32(_)) => panic!("double precision was asked for"),
         Err(error) => panic!("{error}"),
@@ -27,7 +31,7 @@ fn double(path: &str, memory: usize) -> Arc<Shards<f64>> {
 }
 
 fn complaint(path: &str, memory: usize) -> String {
-    open_shards(path, memory, Precision::Stored, InputLimit::default())
+    open_shards(&[path.to_owned()], memory, Precision::Stored, InputLimit::default())
         .err()
         .expect("refused")
         .to_string()
@@ -99,6 +103,44 @@ fn shards_are_read_in_the_order_of_their_numbers() {
     }
     let rows = all(&double(&folder.path().display().to_string(), 1 << 20));
     assert_eq!(rows.concat(), (0..24).map(f64::from).collect::<Vec<_>>());
+}
+
+/// Archives that are too large to be read as a whole, of either kind, with a plain shard between them.
+#[test]
+fn a_folder_of_archives_is_unpacked_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("rows");
+    fs::create_dir(&path).unwrap();
+    let parts = ["2-dense.npz", "3-c_f8.npy", "10-csr.npz"];
+    let [dense, plain, sparse] = parts.map(|name| (name, name.split_once('-').unwrap().1));
+    let width = of_reader(plain.1)[0].len();
+    for (name, own) in [dense, plain, sparse] {
+        assert_eq!(of_reader(own)[0].len(), width);
+        fs::copy(fixture(own), path.join(name)).unwrap();
+    }
+    let expected = [dense, plain, sparse].map(|(_, own)| of_reader(own)).concat();
+    let path = path.display().to_string();
+    let made = |memory| on_disk(&path, &ReadOptions::default(), memory, &|_| true).unwrap();
+    // As they are where they are small.
+    assert_eq!((made(1 << 20).shards, made(1 << 20).note), (vec![path.clone()], None));
+    let memory = 32 * 8 * width;
+    for note in ["was converted once into", "has not changed since"] {
+        let found = made(memory);
+        assert!(found.note.unwrap().contains(note));
+        assert_eq!(all(&double_of(&found.shards, memory)), expected);
+    }
+    // Nothing is left of what is stopped or damaged.
+    let kept = || fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(kept(), 2);
+    fs::copy(fixture(dense.1), Path::new(&path).join("11.npz")).unwrap();
+    let stopped = on_disk(&path, &ReadOptions::default(), memory, &|_| false).unwrap_err();
+    assert!(stopped.to_string().contains("nothing was kept"), "{stopped}");
+    assert_eq!(kept(), 2);
+    let bytes = fs::read(fixture(dense.1)).unwrap();
+    fs::write(Path::new(&path).join("11.npz"), &bytes[..bytes.len() / 2]).unwrap();
+    let damaged = on_disk(&path, &ReadOptions::default(), memory, &|_| true).unwrap_err();
+    assert!(damaged.to_string().contains("11.npz is damaged"), "{damaged}");
+    assert_eq!(kept(), 2);
 }
 
 #[test]
@@ -190,10 +232,10 @@ fn written(folder: &Path, form: &str) -> (String, Vec<PathBuf>) {
             let text = std::iter::once("a,b,c,d,e,f".to_owned()).chain(lines).collect::<Vec<_>>();
             let path = put("t.csv", text.join("\n").into()).display().to_string();
             let made = on_disk(&path, &ReadOptions::default(), 1 << 20, &|_| true).unwrap();
-            let inside = fs::read_dir(&made.shards).unwrap().map(|file| file.unwrap().path());
-            let shards = inside.filter(|path| path.extension().is_some_and(|e| e == "npy"));
-            let files = shards.collect();
-            (made.shards, files)
+            let [shards] = &made.shards[..] else { panic!("{:?}", made.shards) };
+            let inside = fs::read_dir(shards).unwrap().map(|file| file.unwrap().path());
+            let npy = inside.filter(|path| path.extension().is_some_and(|e| e == "npy"));
+            (shards.clone(), npy.collect())
         }
         _ => unreachable!("{form}"),
     }

@@ -180,7 +180,8 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
                 })?;
                 cost.disk.again(|observer| {
                     let limit = InputLimit::default();
-                    let shards = open_shards(&path, budget, Precision::Stored, limit)?;
+                    let shards =
+                        open_shards(std::slice::from_ref(&path), budget, Precision::Stored, limit)?;
                     let held = shards.hold(groups()?, &FeatureScaling::Unit, budget)?;
                     let found = fit_rows(&*held, &parameters, observer)?;
                     cost.reads = held.reads();

@@ -50,7 +50,11 @@ pub(crate) fn open(
         )));
     }
     let watch = |rows: usize| {
-        bar.stage(&format!("converting {}: {rows} rows", data.data));
+        bar.stage(&match rows {
+            // Arrays have no rows before they are unpacked.
+            0 => format!("unpacking {}", data.data),
+            _ => format!("converting {}: {rows} rows", data.data),
+        });
         !stopped()
     };
     // The time of a folder of documents is another's.

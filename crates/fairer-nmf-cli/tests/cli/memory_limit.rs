@@ -1,10 +1,14 @@
 //! `fit --memory` under a limit of the system on the memory of the process.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::process::Command;
 
-use crate::hostile::{Resource, limited};
+use parquet::data_type::FloatType;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::hostile::{Resource, limited, npy, npz};
 use crate::on_disk::{ONE_START, make};
 use crate::support::{Place, number};
 
@@ -24,9 +28,12 @@ fn apart(place: &Place, fit: &[&str], memory: [&str; 2], limit: u64) -> f64 {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let disk = found(place);
     place.ok(fit);
-    let own = found(place);
-    assert_eq!(disk.len(), own.len());
-    disk.iter().zip(own).fold(0.0, |most, (a, b)| most.max((a - b).abs()))
+    furthest(&disk, &found(place))
+}
+
+fn furthest(some: &[f64], others: &[f64]) -> f64 {
+    assert_eq!(some.len(), others.len());
+    some.iter().zip(others).fold(0.0, |most, (a, b)| most.max((a - b).abs()))
 }
 
 /// What the program itself, its threads and 8 MB take, and little more; the smallest data below take more than that alone.
@@ -93,4 +100,98 @@ fn a_table_is_converted_within_its_budget() {
     let fit = ["fit", "t.csv", "--group-by", "kind", "--rank", "5", "--json", "out.json"];
     let apart = apart(&place, &[&fit[..], &ONE_START].concat(), BUDGET, LIMIT);
     assert!(apart < 1e-10, "{apart} from memory");
+}
+
+/// The entries of what [`make`] has written.
+fn entries(place: &Place, columns: usize) -> Vec<f32> {
+    let bytes = fs::read(place.path().join("x.npy")).unwrap();
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let numbers =
+        bytes[header..].chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
+    let numbers: Vec<f32> = numbers.collect();
+    assert_eq!(numbers.len() % columns, 0);
+    numbers
+}
+
+/// SciPy's arrays of some rows, with all entries above a half.
+fn sparse(rows: &[f32], columns: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let (mut data, mut indices, mut starts) = (Vec::new(), Vec::new(), vec![0_i32]);
+    for row in rows.chunks_exact(columns) {
+        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value > 0.5) {
+            data.push(*value);
+            indices.push(column as i32);
+        }
+        starts.push(data.len() as i32);
+    }
+    let one = |descr: &str, bytes: Vec<u8>| npy(descr, &format!("({},)", bytes.len() / 4), &bytes);
+    let integers =
+        |values: &[i32]| one("<i4", values.iter().flat_map(|v| v.to_le_bytes()).collect());
+    vec![
+        ("data", one("<f4", data.iter().flat_map(|v| v.to_le_bytes()).collect())),
+        ("indices", integers(&indices)),
+        ("indptr", integers(&starts)),
+        ("shape", integers(&[starts.len() as i32 - 1, columns as i32])),
+        ("format", npy("|S3", "()", b"csr")),
+    ]
+}
+
+/// Whatever form the rows have: three arrays of a sparse matrix, packed shards of either kind, each too large to be read as a whole,
+/// and Parquet, of which the pages of all columns at once are too large.
+#[test]
+fn rows_of_any_form_stay_within_the_budget() {
+    let place = Place::new();
+    let (rows, columns) = (50_000, 120);
+    make(&place, "x.npy", rows, columns);
+    let all = entries(&place, columns);
+    let at = |name: &str| place.path().join(name);
+    ["packed", "csr", "shards"].iter().for_each(|name| fs::create_dir(at(name)).unwrap());
+    for (k, part) in all.chunks(rows / 10 * columns).enumerate() {
+        let shape = format!("({}, {columns})", part.len() / columns);
+        let bytes: Vec<u8> = part.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let archive = npz(&[("X", npy("<f4", &shape, &bytes))]);
+        fs::write(at(&format!("packed/{k}.npz")), archive).unwrap();
+        fs::write(at(&format!("shards/{k}.npz")), npz(&sparse(part, columns))).unwrap();
+    }
+    let whole = sparse(&all, columns);
+    for (name, array) in whole.iter().filter(|(name, _)| *name != "format") {
+        fs::write(at(&format!("csr/{name}.npy")), array).unwrap();
+    }
+    fs::write(at("sparse.npz"), npz(&whole)).unwrap();
+    let declared = (0..columns).map(|column| format!("required float x{column};"));
+    let schema = format!("message rows {{ {} }}", declared.collect::<String>());
+    let schema = parse_message_type(&schema).unwrap().into();
+    let file = File::create(at("x.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for first in 0..columns {
+        let values: Vec<f32> = all.iter().copied().skip(first).step_by(columns).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<FloatType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let fit = |data| {
+        let own = ["fit", data, "--groups", "x.npy.txt", "--rank", "10", "--json", "out.json"];
+        [&own[..], &["--precision", "f64"], &ONE_START].concat()
+    };
+    let mut memory = Vec::new();
+    for data in ["x.npy", "sparse.npz"] {
+        assert_ne!(
+            limited(&place, &fit(data), Resource::Memory, LIMIT).code,
+            0,
+            "it does not bind"
+        );
+        place.ok(&fit(data));
+        memory.push(found(&place));
+    }
+    let forms = [("packed", 0), ("csr", 1), ("shards", 1), ("sparse.npz", 1), ("x.parquet", 0)];
+    let built = forms.len() - usize::from(!cfg!(feature = "parquet"));
+    for (data, own) in &forms[..built] {
+        let ran = limited(&place, &[&fit(data)[..], &BUDGET].concat(), Resource::Memory, LIMIT);
+        assert_eq!(ran.code, 0, "{data}: {}", ran.err);
+        assert_eq!(ran.err.contains("converted once"), *data != "csr", "{}", ran.err);
+        let apart = furthest(&found(&place), &memory[*own]);
+        assert!(apart < 1e-10, "{data}: {apart} from memory");
+    }
 }

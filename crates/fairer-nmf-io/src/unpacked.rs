@@ -1,0 +1,168 @@
+//! Packed arrays (`.npz`) that are too large to be read as a whole, again and again: unpacked once, each into a file of its own.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+
+use super::cache::{Cache, Making};
+use super::error::InputError;
+use super::options::Format;
+use super::room::{InputLimit, Room};
+use super::{npy, shards};
+
+/// Of the memory that a fit may take, what the arrays of one archive take at the most to stay as they are: three are in memory at
+/// a time, each in several forms while it is unpacked.
+const PARTS_OF_MEMORY: usize = 64;
+/// Bytes that are unpacked at a time.
+const AT_ONCE: usize = 1 << 16;
+const SPARSE: [&str; 4] = ["data.npy", "indices.npy", "indptr.npy", "shape.npy"];
+
+/// Where rows are that were packed.
+pub(crate) struct Unpacked {
+    /// In the order of rows; shards that were not packed are where they were.
+    pub(crate) shards: Vec<String>,
+    pub(crate) folder: String,
+    pub(crate) reused: bool,
+}
+
+/// The rows of an archive or of a folder of shards, where an archive is too large to be read as a whole.
+pub(crate) fn unpacked(
+    path: &str,
+    memory: usize,
+    limit: InputLimit,
+    watch: &dyn Fn(usize) -> bool,
+) -> Result<Option<Unpacked>, InputError> {
+    let in_folder = Format::of(path) == Some(Format::Folder);
+    let files = match Format::of(path) {
+        Some(Format::Npz) => vec![path.to_owned()],
+        // What is wrong with it is said by those who open it.
+        Some(Format::Folder) => shards::in_folder(path).unwrap_or_default(),
+        _ => return Ok(None),
+    };
+    let packed = files.iter().filter(|file| Format::of(file) == Some(Format::Npz));
+    let archives = packed.map(|file| Archive::look(file)).collect::<Result<Vec<_>, _>>()?;
+    // What is not understood is said by those who read it as a whole.
+    let archives: Vec<Archive> =
+        archives.into_iter().filter(|archive| !archive.arrays.is_empty()).collect();
+    if archives.iter().all(|archive| archive.bytes <= (memory / PARTS_OF_MEMORY) as u64) {
+        return Ok(None);
+    }
+    let place = |archive: &Archive| match in_folder {
+        true => Path::new(&archive.path).file_stem().map(PathBuf::from).unwrap_or_default(),
+        false => PathBuf::new(),
+    };
+    let parts = archives.iter().flat_map(|archive| {
+        archive.arrays.iter().map(|name| place(archive).join(name).display().to_string())
+    });
+    let parts: Vec<String> = parts.collect();
+    let sources = archives.iter().map(|archive| archive.path.clone()).collect();
+    let cache = Cache::of(path, sources, serde_json::json!({"unpacked": parts}))?;
+    let reused = cache.kept::<()>().is_some();
+    if !reused {
+        let making = cache.begin()?;
+        for archive in &archives {
+            archive.unpack(&cache.folder().join(place(archive)), limit, &making, watch)?;
+        }
+        making.finish(&parts, ())?;
+    }
+    let shards = files.iter().map(|file| {
+        let archive = archives.iter().find(|archive| archive.path == *file);
+        let unpacked = archive.map(|archive| cache.folder().join(place(archive)));
+        unpacked.map_or(file.clone(), |folder| folder.display().to_string())
+    });
+    let folder = cache.folder().display().to_string();
+    Ok(Some(Unpacked { shards: shards.collect(), folder, reused }))
+}
+
+/// An archive, and what of it makes the matrix.
+struct Archive {
+    path: String,
+    arrays: Vec<String>,
+    /// Of the arrays, unpacked.
+    bytes: u64,
+}
+
+impl Archive {
+    fn look(path: &str) -> Result<Self, InputError> {
+        let mut zip = open(path)?;
+        let names: Vec<String> =
+            zip.file_names().filter_map(|name| Some(name.ok()?.to_string())).collect();
+        let arrays: Vec<String> = match SPARSE {
+            sparse if sparse.iter().all(|name| names.iter().any(|n| n == name)) => {
+                is_csr(path, &mut zip)?;
+                sparse.map(str::to_owned).to_vec()
+            }
+            _ => names
+                .into_iter()
+                .filter(|name| name == "X.npy" || name == "arr_0.npy")
+                .take(1)
+                .collect(),
+        };
+        let mut bytes = 0;
+        for name in &arrays {
+            bytes += zip.by_name(name).map_err(|e| damaged(path, &e))?.size();
+        }
+        Ok(Self { path: path.to_owned(), arrays, bytes })
+    }
+
+    fn unpack(
+        &self,
+        folder: &Path,
+        limit: InputLimit,
+        making: &Making<'_>,
+        watch: &dyn Fn(usize) -> bool,
+    ) -> Result<(), InputError> {
+        let mut zip = open(&self.path)?;
+        fs::create_dir_all(folder).map_err(|e| making.failed(e))?;
+        let stored = fs::metadata(&self.path).map_or(0, |about| about.len() as usize);
+        let room = Room::on_disk(&self.path, stored, limit);
+        let (mut some, mut written) = (vec![0; AT_ONCE], 0);
+        for name in &self.arrays {
+            let mut array = zip.by_name(name).map_err(|e| damaged(&self.path, &e))?;
+            let mut file = File::create(folder.join(name)).map_err(|e| making.failed(e))?;
+            loop {
+                let read = array.read(&mut some).map_err(|e| {
+                    InputError::damaged(&self.path, format!("its array {name}: {e}"))
+                })?;
+                if read == 0 {
+                    break;
+                }
+                if !watch(0) {
+                    return Err(InputError::Stopped { path: self.path.clone() });
+                }
+                // An archive of a few bytes can be a disk full of zeros.
+                written += read as u64;
+                if written > room.most() {
+                    return Err(room.too_large(format!("unpacks its array `{name}`"), None));
+                }
+                file.write_all(&some[..read]).map_err(|e| making.failed(e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn open(path: &str) -> Result<ZipArchive<BufReader<File>>, InputError> {
+    let file = File::open(path).map_err(|e| InputError::io(path, e))?;
+    ZipArchive::new(BufReader::new(file)).map_err(|e| damaged(path, &e))
+}
+
+fn damaged(path: &str, why: &dyn std::fmt::Display) -> InputError {
+    InputError::damaged(path, format!("it is not a whole zip archive ({why})"))
+}
+
+fn is_csr(path: &str, zip: &mut ZipArchive<BufReader<File>>) -> Result<(), InputError> {
+    let Ok(mut format) = zip.by_name("format.npy") else { return Ok(()) };
+    let mut bytes = Vec::new();
+    format.read_to_end(&mut bytes).map_err(|e| InputError::io(path, e))?;
+    match npy::strings(path, &bytes)?.concat().as_str() {
+        "csr" => Ok(()),
+        other => Err(InputError::Unsupported {
+            path: path.into(),
+            what: format!("a sparse matrix in the form {other}, whose rows do not lie together"),
+            fix: "save it from SciPy after .tocsr()".into(),
+        }),
+    }
+}
