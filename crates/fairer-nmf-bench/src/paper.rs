@@ -1,6 +1,7 @@
 //! The paper's four data sets, from the folder that holds them.
 
-use fairer_nmf::{Csr, GroupedData, Indices, Matrix};
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::{GroupedData, Matrix};
 use fairer_nmf_io::{self as io, Dataset, DenseMatrix, DenseView, GroupsSource, ReadOptions};
 
 /// What a measurement ends with when it cannot go on.

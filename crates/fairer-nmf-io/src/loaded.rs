@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use fairer_nmf::{Csr, Element, Error, GroupedData, Indices, Matrix};
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Error, GroupedData, Matrix};
 use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;

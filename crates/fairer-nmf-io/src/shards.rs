@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use fairer_nmf::rows::{Block, BlockSource};
-use fairer_nmf::{Element, Error};
+use fairer_nmf::Error;
+use fairer_nmf::rows::{Block, BlockSource, Element};
 
 use super::error::InputError;
 use super::matrix::{DenseView, Matrix};

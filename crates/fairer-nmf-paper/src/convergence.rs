@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use fairer_nmf::{
-    Baseline, Method, Progress, Status, Stopping, Update, WeightRule, baseline::Estimate, fit,
-};
+use fairer_nmf::stopping::Status;
+use fairer_nmf::weights::WeightRule;
+use fairer_nmf::{Baseline, Method, Progress, Stopping, Update, baseline::Estimate, fit};
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::mean_and_sd;
 

@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Status, Stopping, Update,
+    Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Stopping, Update,
     baseline::Estimate, baseline::GroupBaseline, fit, fit::estimate_baselines, stopping::Change,
 };
 use fairer_nmf_io::Failure;

@@ -4,7 +4,8 @@ use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, groupe
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, audit_pair};
-use fairer_nmf::{Element, audit::AuditOptions, data::Group};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{audit::AuditOptions, data::Group};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;

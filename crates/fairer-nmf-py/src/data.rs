@@ -1,9 +1,9 @@
 //! NumPy and SciPy matrices as the library's borrowed ones, without a copy.
 
 use crate::errors::to_python;
-use fairer_nmf::data::split_unobserved;
-use fairer_nmf::rows::GroupCodes;
-use fairer_nmf::{Csr, Element, GroupedData, Indices, Matrix, Result};
+use fairer_nmf::data::{Csr, Indices, split_unobserved};
+use fairer_nmf::rows::{Element, GroupCodes};
+use fairer_nmf::{GroupedData, Matrix, Result};
 use ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
 use pyo3::exceptions::PyTypeError;

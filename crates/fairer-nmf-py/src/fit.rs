@@ -5,12 +5,12 @@ use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, groupe
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
+use fairer_nmf::audit::rank::{self, RankOptions};
 use fairer_nmf::discover::{Discover, discover};
 use fairer_nmf::fit::{Checkpoint, Start, StartWeights, Ties};
-use fairer_nmf::rank::{self, RankOptions};
-use fairer_nmf::rows::FeatureScaling;
+use fairer_nmf::rows::{Element, FeatureScaling};
 use fairer_nmf::{
-    Baseline, Element, Method, Observer, Parameters, Penalties, Stopping, UnknownName, Update,
+    Baseline, Method, Observer, Parameters, Penalties, Stopping, UnknownName, Update,
     baseline::GroupBaseline,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};

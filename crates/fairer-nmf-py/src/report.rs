@@ -8,8 +8,9 @@ use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
 use fairer_nmf::discover::FoundGroups;
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Element, Method, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
+    Method, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};

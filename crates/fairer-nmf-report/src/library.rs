@@ -5,10 +5,10 @@ mod made;
 mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role, VerdictCode};
-use fairer_nmf::{
-    Choice, Element, GroupedData, Method, Model, Status, audit::AuditReport,
-    baseline::GroupBaseline,
-};
+use fairer_nmf::fit::Choice;
+use fairer_nmf::rows::Element;
+use fairer_nmf::stopping::Status;
+use fairer_nmf::{GroupedData, Method, Model, audit::AuditReport, baseline::GroupBaseline};
 
 use crate::content as page;
 pub use crate::escape::YOURS;

@@ -10,9 +10,10 @@
 //! by the difference in their number. On end of input it prints the peak memory beyond the data,
 //! in units of W.
 
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Baseline, Csr, Element, GroupedData, Indices, Init, Matrix, Method, Parameters, Stopping,
-    Update, fit, silent,
+    Baseline, GroupedData, Init, Matrix, Method, Parameters, Stopping, Update, fit, silent,
 };
 use ndarray::ArrayView2;
 use std::io::BufRead;

@@ -12,10 +12,10 @@ mod certify;
 mod reduced;
 mod search;
 
+use crate::Result;
 use crate::criterion::Criterion;
 use crate::data::GroupedData;
-use crate::rows::{RowGroup, Rows, Units};
-use crate::{Element, Result};
+use crate::rows::{Element, RowGroup, Rows, Units};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 

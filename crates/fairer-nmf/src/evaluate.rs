@@ -5,8 +5,8 @@ use crate::criterion::Criterion;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::once::once;
-use crate::rows::{RowStart, RowStep, Units};
-use crate::{Element, Error, Result};
+use crate::rows::{Element, RowStart, RowStep, Units};
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 
 /// What a dictionary costs each group.

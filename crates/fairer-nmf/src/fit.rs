@@ -8,7 +8,7 @@ mod worst_share;
 
 pub use crate::criterion::{Allowance, Criterion};
 pub use crate::iteration::{Checkpoint, Start};
-pub use crate::model::ShareReport;
+pub use crate::model::{Choice, ShareReport};
 pub use crate::parameters::{StartWeights, Ties};
 pub use crate::search::{Fit, RowsFit};
 pub use crate::yardsticks::{baselines_of_rows, estimate_baselines};

@@ -56,21 +56,19 @@ mod update;
 pub mod weights;
 mod yardsticks;
 
-pub use audit::{audit, rank};
+pub use audit::audit;
 pub use baseline::Baseline;
-pub use data::{Csr, GroupedData, Indices, Matrix};
+pub use data::{GroupedData, Matrix};
 pub use error::{Error, Result};
 pub use fit::{Fit, fit};
 pub use init::Init;
-pub use model::{Choice, GroupFit, Model, Warning};
+pub use model::{GroupFit, Model, Warning};
 pub use names::UnknownName;
 pub use parameters::{Method, Parameters};
 pub use penalties::Penalties;
 pub use progress::{Observer, Progress, silent};
-pub use rows::Element;
-pub use stopping::{Status, Stopping};
+pub use stopping::Stopping;
 pub use update::Update;
-pub use weights::WeightRule;
 
 /// Pieces by themselves, for the other crates of this repository: its measurements, and PCA among the methods that the paper is
 /// compared with. Not part of the interface.

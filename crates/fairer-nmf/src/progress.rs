@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// What a fit tells its observer. Returning [`ControlFlow::Break`] stops the fit at the next
-/// iteration, with the status [`Status::Stopped`](crate::Status::Stopped).
+/// iteration, with the status [`Status::Stopped`](crate::stopping::Status::Stopped).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p fairer-nmf-bench --features studies --bin ranks -- 20` prints the tables for 20 seeds a cell.
 
-use fairer_nmf::rank::{RankOptions, choose};
+use fairer_nmf::audit::rank::{RankOptions, choose};
 use fairer_nmf::{GroupedData, silent, synthetic};
 use ndarray::Array2;
 

@@ -6,8 +6,9 @@ use clap::Args;
 use fairer_nmf::audit::{
     Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Element, GroupedData, Matrix, Method, Model, Parameters, Progress,
+    GroupedData, Matrix, Method, Model, Parameters, Progress,
     baseline::GroupBaseline,
     bound::global_bound,
     fit::{Allowance, allowances, estimate_baselines},

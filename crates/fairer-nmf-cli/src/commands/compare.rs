@@ -1,7 +1,8 @@
 //! `compare`: the methods of others on the same rows, groups and rank, under one audit.
 
 use clap::Args;
-use fairer_nmf::{Baseline, Element, Matrix, Method, Parameters};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
 

@@ -3,7 +3,8 @@
 use clap::Args;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::{Checkpoint, StartWeights};
-use fairer_nmf::{Baseline, Element, GroupedData, Matrix, Method, Parameters};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! `sweep`: losses over ranks, methods and trials.
 
 use clap::Args;
-use fairer_nmf::{Baseline, Element, Matrix, Method};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_report::Remark;
 

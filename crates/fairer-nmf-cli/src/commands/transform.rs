@@ -1,7 +1,8 @@
 //! `transform`: coordinates of new rows in a model's dictionary.
 
 use clap::Args;
-use fairer_nmf::{Element, Error, Matrix, Model};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Error, Matrix, Model};
 use ndarray::Array2;
 
 use fairer_nmf_io::{AnyMatrix, Dataset, DenseView, Failure, Form, Loaded, Output, check_distinct};

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use fairer_nmf::audit::{DrawBudget, Refit, TradeOffOptions};
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Baseline, Element, GroupedData, Method, Parameters, Stopping, Update, audit::AuditOptions,
+    Baseline, GroupedData, Method, Parameters, Stopping, Update, audit::AuditOptions,
 };
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 

@@ -1,6 +1,7 @@
 //! What a result might be misread for, a sentence each with what to do.
 
-use fairer_nmf::{Element, GroupedData};
+use fairer_nmf::GroupedData;
+use fairer_nmf::rows::Element;
 use fairer_nmf_io::{Dataset, Matrix, typed_columns};
 use fairer_nmf_report::Remark;
 use ndarray::ArrayView2;

@@ -2,7 +2,8 @@
 
 use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
 use fairer_nmf::discover::FoundGroups;
-use fairer_nmf::{Element, GroupedData, Method, Update, baseline::GroupBaseline};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
 

@@ -1,7 +1,8 @@
 //! The neighbours side by side: the table of `compare`, and its page.
 
+use fairer_nmf::GroupedData;
 use fairer_nmf::audit::is_small;
-use fairer_nmf::{Element, GroupedData};
+use fairer_nmf::rows::Element;
 use fairer_nmf_paper::neighbours::{Compared, Outcome};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About, setting};

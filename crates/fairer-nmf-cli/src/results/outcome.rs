@@ -5,11 +5,12 @@
 //! the page.
 
 use fairer_nmf::Penalties;
+use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::audit::{Comparison, Role, is_small};
 use fairer_nmf::discover::FoundGroups;
-use fairer_nmf::fit::ShareReport;
-use fairer_nmf::rank::RankReport;
-use fairer_nmf::{Choice, Method, Model, Status, audit::AuditReport};
+use fairer_nmf::fit::{Choice, ShareReport};
+use fairer_nmf::stopping::Status;
+use fairer_nmf::{Method, Model, audit::AuditReport};
 use fairer_nmf_io::{LeftOut, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use fairer_nmf::GroupedData;
 use fairer_nmf::audit::is_small;
-use fairer_nmf::{Element, GroupedData};
+use fairer_nmf::rows::Element;
 use fairer_nmf_io::{Dataset, TableRecipe};
 use fairer_nmf_report as page;
 pub(crate) use fairer_nmf_report::library::About;

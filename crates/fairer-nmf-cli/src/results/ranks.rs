@@ -1,6 +1,6 @@
 //! The table of a sweep on the terminal.
 
-use fairer_nmf::rank::RankReport;
+use fairer_nmf::audit::rank::RankReport;
 
 use super::page;
 use super::sweep::Sweep;

@@ -1,7 +1,7 @@
 //! What a sweep found: the fields of its `--json`.
 
-use fairer_nmf::Status;
-use fairer_nmf::rank::RankReport;
+use fairer_nmf::audit::rank::RankReport;
+use fairer_nmf::stopping::Status;
 use fairer_nmf_report::{Remark, Report, SCHEMA};
 use serde::Serialize;
 

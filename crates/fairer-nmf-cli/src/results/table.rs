@@ -1,7 +1,8 @@
 //! A fit or an audit as a table for people.
 
 use anstyle::Style;
-use fairer_nmf::{Choice, Status};
+use fairer_nmf::fit::Choice;
+use fairer_nmf::stopping::Status;
 use fairer_nmf_report::GroupResult;
 
 use super::outcome::{GroupOutcome, Outcome};

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
 use fairer_nmf::fit::{Checkpoint, fit_kept};
-use fairer_nmf::{Element, Fit, GroupedData, Model, Parameters, Status, Update, Warning};
+use fairer_nmf::rows::Element;
+use fairer_nmf::stopping::Status;
+use fairer_nmf::{Fit, GroupedData, Model, Parameters, Update, Warning};
 
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::Remark;

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use fairer_nmf::fit::{Checkpoint, fit_rows, fit_rows_kept};
 use fairer_nmf::rows::{FeatureScaling, GroupCodes};
-use fairer_nmf::{Baseline, Error, Method, Model, Parameters, Progress, Status, Update};
+use fairer_nmf::stopping::Status;
+use fairer_nmf::{Baseline, Error, Method, Model, Parameters, Progress, Update};
 use fairer_nmf_io::{
     AnyShards, Failure, LeftOut, Missing, Preparation, ReadOptions, Scaling, check_group_rows,
     on_disk, open_shards, read_groups, read_names,

@@ -1,7 +1,8 @@
 //! Which rank: bi-cross-validation within what the options allow.
 
-use fairer_nmf::rank::{RankOptions, RankReport, choose};
-use fairer_nmf::{Element, GroupedData, Progress};
+use fairer_nmf::audit::rank::{RankOptions, RankReport, choose};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{GroupedData, Progress};
 use fairer_nmf_io::Failure;
 
 use crate::args::SolverArgs;

@@ -1,7 +1,7 @@
 //! What a comparison leaves to say, with the options that help.
 
-use fairer_nmf::Status;
 use fairer_nmf::audit::{Comparison, Remark};
+use fairer_nmf::stopping::Status;
 use fairer_nmf_report as page;
 use fairer_nmf_report::library;
 

@@ -1,8 +1,10 @@
 //! Trials over ranks and methods: what a sweep is made of.
 
+use fairer_nmf::rows::Element;
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, Element, GroupedData, Method, Observer, Parameters, Status, baseline::GroupBaseline,
-    fit, fit::estimate_baselines,
+    Baseline, GroupedData, Method, Observer, Parameters, baseline::GroupBaseline, fit,
+    fit::estimate_baselines,
 };
 use fairer_nmf_io::Failure;
 use serde::Serialize;

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
-use fairer_nmf::{Element, Error};
+use fairer_nmf::Error;
+use fairer_nmf::rows::Element;
 
 use crate::error::InputError;
 use crate::npy::Header;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use fairer_nmf::rows::Block;
-use fairer_nmf::{Element, Error};
+use fairer_nmf::Error;
+use fairer_nmf::rows::{Block, Element};
 
 use super::array::Array;
 use crate::error::InputError;

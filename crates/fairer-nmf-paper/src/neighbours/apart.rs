@@ -1,6 +1,7 @@
 //! Neighbours with dictionaries of the groups' own: separate models, and one budget of topics for all.
 
-use fairer_nmf::{Baseline, Element, GroupedData, Method, Parameters, Result, fit};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, GroupedData, Method, Parameters, Result, fit};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::{Left, Task};

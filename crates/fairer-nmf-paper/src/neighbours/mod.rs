@@ -19,9 +19,8 @@ use std::time::Instant;
 use fairer_nmf::audit::{chance_losses, evaluate};
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{Criterion, estimate_baselines};
-use fairer_nmf::{
-    Baseline, Element, Error, GroupedData, Method, Observer, Parameters, Result, fit,
-};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, Error, GroupedData, Method, Observer, Parameters, Result, fit};
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
 

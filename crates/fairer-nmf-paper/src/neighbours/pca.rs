@@ -10,7 +10,8 @@
 //! taken; the r leading eigenvectors at them are measured. Data are not centred, as NMF does not centre them.
 
 use fairer_nmf::internals::leading_projection;
-use fairer_nmf::{Element, Error, Result};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Error, Result};
 
 use super::{Left, Task};
 

@@ -11,7 +11,8 @@
 //! which the dictionary with the lowest largest D is kept.
 
 use fairer_nmf::fit::{Start, fit_from};
-use fairer_nmf::{Element, GroupedData, Method, Parameters, Result, Stopping, Update, fit};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{GroupedData, Method, Parameters, Result, Stopping, Update, fit};
 use ndarray::Array2;
 
 use super::{Left, Task};

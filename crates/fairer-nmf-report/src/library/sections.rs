@@ -1,8 +1,9 @@
 //! The sections of a page behind the first, from what the library found.
 
+use fairer_nmf::Model;
 use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals};
 use fairer_nmf::fit::Allowance;
-use fairer_nmf::{Model, Status};
+use fairer_nmf::stopping::Status;
 
 use super::{Audited, Fitted};
 use crate::content as page;

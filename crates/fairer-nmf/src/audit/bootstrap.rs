@@ -22,9 +22,10 @@ use crate::criterion::Criterion;
 use crate::evaluate::{check_baselines, check_components};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::steps::Steps;
 use crate::{
-    Baseline, Element, Error, GroupedData, Parameters, Result, baseline::Estimate, fit::fit_from,
+    Baseline, Error, GroupedData, Parameters, Result, baseline::Estimate, fit::fit_from,
     iteration::Start,
 };
 use ndarray::ArrayView2;

@@ -22,9 +22,10 @@
 //! one; that it pays more than the others is the question of [`super::difference`].
 
 use crate::parallel::try_map;
+use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter};
-use crate::{Element, Error, GroupedData, Result};
+use crate::{Error, GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};

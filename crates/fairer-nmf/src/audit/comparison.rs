@@ -11,7 +11,8 @@ use super::{
 };
 use crate::criterion::Allowance;
 use crate::progress::Role;
-use crate::{Element, GroupedData, Method, Model, Observer, Progress, Result};
+use crate::rows::Element;
+use crate::{GroupedData, Method, Model, Observer, Progress, Result};
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::time::Duration;

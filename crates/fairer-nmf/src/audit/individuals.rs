@@ -6,7 +6,8 @@
 //! with a tolerance of 1e-9 (1e-6 for f32 data, whose W is rounded).
 
 use super::{Evaluation, Rows};
-use crate::{Element, GroupedData};
+use crate::GroupedData;
+use crate::rows::Element;
 use serde::{Deserialize, Serialize};
 
 /// How a group fares against the reference.

@@ -5,9 +5,10 @@ use super::Remark;
 use crate::baseline::GroupBaseline;
 use crate::fit::fit_beside;
 use crate::progress::Role;
+use crate::rows::Element;
+use crate::stopping::Status;
 use crate::{
-    Baseline, Element, Fit, GroupedData, Method, Model, Observer, Parameters, Progress, Result,
-    Status, Update, fit,
+    Baseline, Fit, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Update, fit,
 };
 use std::time::{Duration, Instant};
 

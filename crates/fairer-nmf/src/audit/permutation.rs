@@ -24,9 +24,10 @@ use super::difference::holm;
 use super::{AuditPart, Evaluation, Rows};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::standard;
-use crate::{Element, Error, GroupedData, Result, fit};
+use crate::{Error, GroupedData, Result, fit};
 use serde::{Deserialize, Serialize};
 
 /// How often chance does as badly.

@@ -22,10 +22,11 @@ use super::topics::assign;
 use crate::once::once;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::steps::Steps;
 use crate::update::nnls;
 use crate::yardsticks::standard;
-use crate::{Element, Error, GroupedData, Observer, Result, fit};
+use crate::{Error, GroupedData, Observer, Result, fit};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +107,7 @@ once! {
     /// Chooses a rank by bi-cross-validation.
     ///
     /// ```
-    /// use fairer_nmf::rank::{RankOptions, choose};
+    /// use fairer_nmf::audit::rank::{RankOptions, choose};
     /// let (x, labels) = fairer_nmf::synthetic::second(0);
     /// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
     /// let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };

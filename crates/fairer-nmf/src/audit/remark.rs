@@ -1,8 +1,8 @@
 //! What is missing or unfinished in a comparison.
 
 use super::AuditPart;
-use crate::Status;
 use crate::progress::Role;
+use crate::stopping::Status;
 use serde::{Deserialize, Serialize};
 
 /// Something that a reader of a comparison has to know.

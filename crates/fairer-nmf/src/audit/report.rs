@@ -14,9 +14,10 @@ use super::{
 use crate::bound::BoundReport;
 use crate::criterion::Allowance;
 use crate::once::once;
+use crate::rows::Element;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
-use crate::{Element, GroupedData, Observer, Result};
+use crate::{GroupedData, Observer, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 

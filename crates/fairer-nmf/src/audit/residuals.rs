@@ -5,9 +5,9 @@
 //! they have no error, and the residual of every row is.
 
 use super::Evaluation;
-use crate::rows::all_statistics;
+use crate::rows::{Element, all_statistics};
 use crate::statistics::Statistics;
-use crate::{Element, GroupedData, Result};
+use crate::{GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 

@@ -17,8 +17,9 @@ pub(super) use matching::assign;
 
 use super::Evaluation;
 use crate::evaluate::check_components;
+use crate::rows::Element;
 use crate::weights::largest;
-use crate::{Element, GroupedData, Result};
+use crate::{GroupedData, Result};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 

@@ -23,11 +23,11 @@ use crate::dictionary::Dictionary;
 use crate::evaluate::{check_baselines, check_components};
 use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
 use crate::once::once;
-use crate::rows::{RowStart, RowStep, Rows, Units, squared_norm};
+use crate::rows::{Element, RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::steps::Steps;
 use crate::stopping::{Measured, Stopping};
-use crate::{Element, Error, GroupedData, Progress, Result};
+use crate::{Error, GroupedData, Progress, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 

@@ -25,9 +25,10 @@ use crate::criterion::Criterion;
 use crate::data::Group;
 use crate::parallel::try_map;
 use crate::random::Purpose;
+use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::Fitter;
-use crate::{Element, GroupedData, Result};
+use crate::{GroupedData, Result};
 use ndarray::ArrayView2;
 
 /// Folds of a group's own dictionary.

@@ -47,7 +47,7 @@ impl<'a, T: Number> Csr<'a, T> {
     /// [`Error::Sparse`] with the row and the contradiction.
     ///
     /// ```
-    /// use fairer_nmf::{Csr, Indices};
+    /// use fairer_nmf::data::{Csr, Indices};
     /// // [[0, 2, 0],
     /// //  [1, 0, 3]]
     /// let csr = Csr::new(3, &[0usize, 1, 3], Indices::I32(&[1, 0, 2]), &[2.0, 1.0, 3.0])?;

@@ -4,7 +4,7 @@
 use super::GroupedData;
 use crate::number::Number;
 
-/// f32 or f64: the type of the data. [`Element`](crate::Element) has more of it.
+/// f32 or f64: the type of the data. [`Element`](crate::rows::Element) has more of it.
 pub trait Typed: Number {
     /// What either makes of the data, by their type.
     #[doc(hidden)]

@@ -23,10 +23,11 @@ use crate::iteration::{Checkpoint, Start};
 use crate::model::{Model, Warning};
 use crate::once::once;
 use crate::progress::Progress;
+use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
 use crate::stopping::Stopping;
 use crate::yardsticks::{baselines_within, chance_within};
-use crate::{Element, GroupedData, Method, Observer, Parameters, Result};
+use crate::{GroupedData, Method, Observer, Parameters, Result};
 use ndarray::ArrayView2;
 use std::time::Instant;
 

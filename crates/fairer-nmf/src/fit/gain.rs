@@ -22,9 +22,10 @@ use crate::criterion::Allowance;
 use crate::data::Group;
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{GroupFit, Model, Warning};
+use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
 use crate::stopping::Status;
-use crate::{Element, GroupedData, Observer, Parameters, Result};
+use crate::{GroupedData, Observer, Parameters, Result};
 use std::time::Instant;
 
 /// Fits with another δ at the most.

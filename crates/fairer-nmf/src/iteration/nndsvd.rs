@@ -14,7 +14,8 @@ use super::Start;
 use crate::data::GroupedData;
 use crate::kernel::eigen::{Dependent, orthonormal, symmetric, times, transposed_times};
 use crate::random::{Purpose, Stream};
-use crate::{Element, Error, Result};
+use crate::rows::Element;
+use crate::{Error, Result};
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 
@@ -91,7 +92,9 @@ fn leading<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> (Vec<f64>, Arr
     let mut stream = Stream::new(0, Purpose::Spectral, 1);
     let mut image: Vec<f64> = (0..n * wanted).map(|_| stream.uniform()).collect();
     let mut p = wanted;
-    for step in 1.. {
+    let mut step = 0;
+    loop {
+        step += 1;
         let (basis, found) = orthonormal(&image, p, Dependent::Replace);
         p = found;
         image = gram_times(data, &basis, p);
@@ -108,7 +111,6 @@ fn leading<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> (Vec<f64>, Arr
             return (small.values[..rank].to_vec(), vectors.slice(s![.., ..rank]).to_owned());
         }
     }
-    unreachable!("the loop ends at its last step")
 }
 
 /// XᵀX·V (n×p) for V (n×p), row by row.

@@ -19,7 +19,7 @@ pub use source::{Block, BlockSource};
 pub use survey::FeatureScaling;
 
 use super::origin::{Origin, Trace};
-use super::pass::Workers;
+use super::pass::{self, Prepared, Workers};
 use super::together::{Gathering, Together};
 use super::{
     Element, Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising,
@@ -35,7 +35,7 @@ use crate::{Error, Result};
 use moments::BlockMoments;
 use ndarray::Array2;
 use rayon::prelude::*;
-use serve::{Answer, Ask, What};
+use serve::{Ask, Digest, Errors, Pass, Question};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Allowance, Store};
@@ -96,7 +96,7 @@ struct Core<T> {
     ahead: Mutex<Option<Block<T>>>,
     /// Those of one pass, which wait for the next.
     workers: Mutex<Option<Workers<T>>>,
-    together: Together<Ask<T>, Answer>,
+    together: Together<Ask<T>>,
     reads: AtomicUsize,
 }
 
@@ -174,10 +174,26 @@ impl<T: Element> Held<T> {
         Self { core, view: Arc::new(view), rank: 0, w, trace: Trace::default() }
     }
 
-    fn ask(&self, what: What) -> Result<Answer> {
-        let ask =
-            Ask { view: Arc::clone(&self.view), w: Arc::clone(&self.w), rank: self.rank, what };
-        self.core.together.ask(ask, |asks| self.core.serve(asks))
+    /// What `answer` finds in a question once all rows have been through it.
+    fn ask<Q: Question<T> + 'static, R>(
+        &self,
+        question: Q,
+        answer: impl FnOnce(&mut Q) -> R,
+    ) -> Result<R> {
+        let question = Arc::new(Mutex::new(question));
+        let ask = Ask {
+            view: Arc::clone(&self.view),
+            w: Arc::clone(&self.w),
+            rank: self.rank,
+            question: Arc::clone(&question) as Arc<Mutex<dyn Question<T>>>,
+        };
+        self.core.together.ask(ask, |asks| self.core.serve(asks))?;
+        Ok(answer(&mut question.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn errors(&self, h: &Dictionary, group: Option<usize>) -> Result<Vec<Vec<f64>>> {
+        let found = vec![Vec::new(); self.view.groups.len()];
+        self.ask(Errors { h: h.clone(), group, found }, |asked| std::mem::take(&mut asked.found))
     }
 
     /// Lets `work` see the rows of every block and their W.
@@ -256,27 +272,32 @@ where
     }
 
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
-        match self.ask(What::Pass { h: h.clone(), step })? {
-            Answer::Statistics(found) => {
-                self.trace.note(h, step);
-                Ok(found)
-            }
-            _ => unreachable!("a pass is answered with statistics"),
+        let (core, view) = (&*self.core, &*self.view);
+        let pass = Pass {
+            step,
+            prepared: Prepared::new(h, view.scale.as_deref(), core.sparse),
+            total: vec![Statistics::zero(h.rank, h.features); view.groups.len()],
+            workers: core.spare().take().unwrap_or_default(),
+        };
+        let mut total = self.ask(pass, |asked| {
+            *core.spare() = Some(std::mem::take(&mut asked.workers));
+            std::mem::take(&mut asked.total)
+        })?;
+        let norms = view.groups.iter().map(|g| g.squared_norm);
+        pass::finish(view.scale.as_deref(), norms, &mut total);
+        if total.iter().any(|s| !s.is_finite()) {
+            return Err(Error::NotFinite { what: "the statistics" });
         }
+        self.trace.note(h, step);
+        Ok(total)
     }
 
     fn squared_error(&self, group: usize, h: &Dictionary) -> Result<f64> {
-        match self.ask(What::Errors { h: h.clone(), group: Some(group) })? {
-            Answer::Errors(found) => Ok(found.iter().flatten().sum()),
-            _ => unreachable!("errors are answered with errors"),
-        }
+        Ok(self.errors(h, Some(group))?.iter().flatten().sum())
     }
 
     fn row_squared_errors(&self, h: &Dictionary) -> Result<Vec<Vec<f64>>> {
-        match self.ask(What::Errors { h: h.clone(), group: None })? {
-            Answer::Errors(found) => Ok(found),
-            _ => unreachable!("errors are answered with errors"),
-        }
+        self.errors(h, None)
     }
 
     fn representation(&self) -> Result<Representation> {
@@ -324,10 +345,7 @@ where
     }
 
     fn digest(&self) -> Result<u64> {
-        match self.ask(What::Digest)? {
-            Answer::Digest(found) => Ok(found),
-            _ => unreachable!("a digest is answered with a digest"),
-        }
+        self.ask(Digest(0), |asked| asked.0)
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {

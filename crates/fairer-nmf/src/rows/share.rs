@@ -115,26 +115,35 @@ impl<T: Typed> Share<T> {
                 self.runs.insert(request.head.run, kept);
                 Some(answer)
             }
-            Ask::SquaredError { .. } | Ask::Resample { .. } => {
-                let Some(kept) = self.kept(matrix, &request, whole, recipe) else {
-                    return Ok(None);
-                };
-                let h = dictionary(&kept, numbers)?;
+            Ask::SquaredError { group } => {
+                self.with_rows(matrix, &request, whole, |data, h, w| {
+                    vec![errors(data, h, w, group).iter().sum()]
+                })?
+            }
+            Ask::Resample { draws, seed } => {
                 let first = self.first;
-                let answer =
-                    self.with_data(matrix, &kept.scale, kept.only, |data| match request.head.ask {
-                        Ask::Resample { draws, seed } => {
-                            resample(data, &h, &kept.w, draws, (seed, first))
-                        }
-                        Ask::SquaredError { group } => {
-                            vec![errors(data, &h, &kept.w, group).iter().sum()]
-                        }
-                        _ => unreachable!("the arm has these two"),
-                    });
-                self.runs.insert(request.head.run, kept);
-                Some(answer)
+                self.with_rows(matrix, &request, whole, |data, h, w| {
+                    resample(data, h, w, draws, (seed, first))
+                })?
             }
         })
+    }
+
+    /// What `find` finds of the rows and their W for the dictionary of a question; none where that W is lost.
+    fn with_rows(
+        &mut self,
+        matrix: &Matrix<'_, T>,
+        request: &Request,
+        whole: bool,
+        find: impl FnOnce(&GroupedData<'_, T>, &Dictionary, &[T]) -> Vec<f64>,
+    ) -> Result<Option<Vec<f64>>> {
+        let Some(kept) = self.kept(matrix, request, whole, &request.recipe) else {
+            return Ok(None);
+        };
+        let h = dictionary(&kept, &request.numbers)?;
+        let found = self.with_data(matrix, &kept.scale, kept.only, |data| find(data, &h, &kept.w));
+        self.runs.insert(request.head.run, kept);
+        Ok(Some(found))
     }
 
     /// Takes out the W that a question is about, made anew where it is lost and the question tells

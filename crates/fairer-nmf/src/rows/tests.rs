@@ -1,11 +1,10 @@
 //! Laws of the door: a fit does not know who holds the rows.
 
 use super::*;
+use crate::data::{Csr, Indices};
 use crate::fit::{RowsFit, Start, StartWeights, fit_rows};
 use crate::random::{Purpose, Stream};
-use crate::{
-    Baseline, Csr, Fit, Indices, Init, Method, Parameters, Stopping, Update, fit, silent, synthetic,
-};
+use crate::{Baseline, Fit, Init, Method, Parameters, Stopping, Update, fit, silent, synthetic};
 
 /// Rows cut into parts, each with a holder of its own: what reaches the loop is only ever added up.
 struct Cut<'a> {

@@ -69,29 +69,29 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Where runs wait for each other: they ask for an `A` and are answered with an `R`.
-pub(crate) struct Together<A, R> {
-    state: Mutex<State<A, R>>,
+/// Where runs wait for each other, each with a question.
+pub(crate) struct Together<A> {
+    state: Mutex<State<A>>,
     changed: Condvar,
 }
 
-struct State<A, R> {
+struct State<A> {
     /// Runs that are not over.
     runs: usize,
     asked: Vec<(u64, A)>,
-    answers: Vec<(u64, Result<R>)>,
+    served: Vec<(u64, Result<()>)>,
     /// Number of the next question.
     next: u64,
 }
 
-impl<A, R> Default for Together<A, R> {
+impl<A> Default for Together<A> {
     fn default() -> Self {
-        let state = State { runs: 0, asked: Vec::new(), answers: Vec::new(), next: 0 };
+        let state = State { runs: 0, asked: Vec::new(), served: Vec::new(), next: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 }
 
-impl<A, R> Together<A, R> {
+impl<A> Together<A> {
     pub fn join(&self, runs: usize) {
         self.lock().runs += runs;
     }
@@ -101,28 +101,27 @@ impl<A, R> Together<A, R> {
         self.changed.notify_all();
     }
 
-    /// The answer to a question: with those of all other runs, or at once where there are none.
-    pub fn ask(&self, question: A, serve: impl FnOnce(Vec<A>) -> Result<Vec<R>>) -> Result<R> {
+    /// Has a question served: with those of all other runs, or at once where there are none.
+    pub fn ask(&self, question: A, serve: impl FnOnce(&[A]) -> Result<()>) -> Result<()> {
         let mut state = self.lock();
         if state.runs == 0 {
             drop(state);
-            let mut answers = serve(vec![question])?;
-            return Ok(answers.pop().expect("one answer for one question"));
+            return serve(&[question]);
         }
         let mine = state.next;
         state.next += 1;
         state.asked.push((mine, question));
         self.changed.notify_all();
         loop {
-            if let Some(at) = state.answers.iter().position(|(id, _)| *id == mine) {
-                return state.answers.swap_remove(at).1;
+            if let Some(at) = state.served.iter().position(|(id, _)| *id == mine) {
+                return state.served.swap_remove(at).1;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Serves until all runs are over, whenever all that still go have asked.
-    pub fn attend(&self, serve: impl Fn(Vec<A>) -> Result<Vec<R>>) {
+    pub fn attend(&self, serve: impl Fn(&[A]) -> Result<()>) {
         let mut state = self.lock();
         while state.runs > 0 {
             if state.asked.len() < state.runs {
@@ -131,22 +130,20 @@ impl<A, R> Together<A, R> {
             }
             let (ids, questions): (Vec<u64>, Vec<A>) = state.asked.drain(..).unzip();
             drop(state);
-            let answers = match serve(questions) {
-                Ok(answers) => answers.into_iter().map(Ok).collect(),
-                Err(error) => {
-                    let reason = error.to_string();
-                    let each = |_: &u64| Err(Error::Rows { reason: reason.clone() });
-                    ids.iter().map(each).collect::<Vec<_>>()
-                }
+            let failed = serve(&questions).err().map(|error| error.to_string());
+            let served = |id| {
+                let failed = failed.clone().map(|reason| Error::Rows { reason });
+                (id, failed.map_or(Ok(()), Err))
             };
+            drop(questions);
             state = self.lock();
-            state.answers.extend(ids.into_iter().zip(answers));
+            state.served.extend(ids.into_iter().map(served));
             self.changed.notify_all();
         }
     }
 
     /// Waits for a change. A thread of a pool helps the pool meanwhile: the runs may need it.
-    fn rest<'a>(&'a self, state: MutexGuard<'a, State<A, R>>) -> MutexGuard<'a, State<A, R>> {
+    fn rest<'a>(&'a self, state: MutexGuard<'a, State<A>>) -> MutexGuard<'a, State<A>> {
         if rayon::current_thread_index().is_none() {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -157,7 +154,7 @@ impl<A, R> Together<A, R> {
         self.lock()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<A, R>> {
+    fn lock(&self) -> MutexGuard<'_, State<A>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,8 +4,9 @@ use super::alone::estimate_baselines;
 use super::fitter::Fitter;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::steps::Steps;
-use crate::{Baseline, Element, GroupedData, Result};
+use crate::{Baseline, GroupedData, Result};
 use ndarray::ArrayView2;
 
 /// The baselines of the groups, and their kind where that is known.

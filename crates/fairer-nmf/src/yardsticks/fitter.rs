@@ -4,11 +4,10 @@ use crate::evaluate::errors_by_group;
 use crate::iteration::Start;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::search::fit_plain;
 use crate::steps::Steps;
-use crate::{
-    Baseline, Element, GroupedData, Method, Model, Parameters, Progress, Result, Stopping,
-};
+use crate::{Baseline, GroupedData, Method, Model, Parameters, Progress, Result, Stopping};
 use ndarray::{Array2, ArrayView2};
 
 /// Standard NMF in short runs of HALS, the best kept.

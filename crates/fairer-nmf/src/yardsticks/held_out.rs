@@ -20,9 +20,10 @@ use crate::evaluate::{Evaluation, errors_by_group};
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
+use crate::rows::Element;
 use crate::search::fit_plain;
 use crate::steps::Steps;
-use crate::{Element, Error, GroupedData, Observer, Parameters, Result};
+use crate::{Error, GroupedData, Observer, Parameters, Result};
 use serde::{Deserialize, Serialize};
 
 /// The held-out baseline of one group.

@@ -1,9 +1,8 @@
 //! The lower bound on the worst loss of any model: against spectra that NumPy computed in full
 //! (references/make_bound_oracle.py), and against the best fits of many random problems.
 
-use fairer_nmf::{
-    Baseline, Csr, GroupedData, Indices, Parameters, Stopping, bound::global_bound, fit, silent,
-};
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::{Baseline, GroupedData, Parameters, Stopping, bound::global_bound, fit, silent};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -1,9 +1,11 @@
 //! Laws of the AM scheme and its certificates.
 
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, Csr, GroupedData, Indices, Init, Method, Model, Parameters, Progress, Status,
-    Stopping, Update, baseline::Estimate, fit, fit::StartWeights, rows::group_statistics, silent,
-    synthetic, weights::min_max_step,
+    Baseline, GroupedData, Init, Method, Model, Parameters, Progress, Stopping, Update,
+    baseline::Estimate, fit, fit::StartWeights, rows::group_statistics, silent, synthetic,
+    weights::min_max_step,
 };
 use ndarray::Array2;
 use std::ops::ControlFlow;

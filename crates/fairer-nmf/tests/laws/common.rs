@@ -1,6 +1,7 @@
 //! Data and small helpers that the laws share.
 
-use fairer_nmf::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping};
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::{Baseline, Init, Method, Parameters, Stopping};
 use ndarray::Array2;
 use serde_json::Value;
 
@@ -58,7 +59,7 @@ pub struct OwnedCsr<T> {
     values: Vec<T>,
 }
 
-impl<T: fairer_nmf::Element + PartialEq> OwnedCsr<T> {
+impl<T: fairer_nmf::rows::Element + PartialEq> OwnedCsr<T> {
     pub fn of(x: &Array2<T>) -> Self {
         let (mut starts, mut wide, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in x.rows() {

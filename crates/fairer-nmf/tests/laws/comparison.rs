@@ -3,8 +3,9 @@
 use fairer_nmf::audit::{
     DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
 };
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Status, Update, audit, audit::AuditOptions, fit,
+    Baseline, GroupedData, Method, Parameters, Update, audit, audit::AuditOptions, fit,
     fit::estimate_baselines, silent, synthetic,
 };
 use ndarray::{Array2, s};

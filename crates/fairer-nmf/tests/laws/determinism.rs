@@ -1,9 +1,8 @@
 //! Same seed, same answer: bitwise for any thread count, to rounding for any layout.
 
 use crate::common::{OwnedCsr, fixed, history_distance, methods, noisy};
-use fairer_nmf::{
-    Baseline, Element, Fit, GroupedData, Matrix, Method, Parameters, baseline::Estimate, fit,
-};
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, Fit, GroupedData, Matrix, Method, Parameters, baseline::Estimate, fit};
 use fairer_nmf::{Stopping, silent};
 use ndarray::{Array2, ShapeBuilder, s};
 

@@ -1,8 +1,9 @@
 //! What a fit may not depend on, and what it must equal.
 
 use crate::common::{Rng, distance, fixed, history_distance, methods, noisy};
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Baseline, Element, GroupedData, Method, Parameters, Stopping, baseline::Estimate, fit::Start,
+    Baseline, GroupedData, Method, Parameters, Stopping, baseline::Estimate, fit::Start,
 };
 use fairer_nmf::{Update, fit, fit::fit_from, silent};
 use ndarray::{Array1, Array2, Axis, Zip};

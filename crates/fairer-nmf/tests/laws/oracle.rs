@@ -3,9 +3,9 @@
 
 use crate::common::distance;
 use crate::common::{matrix, numbers};
+use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Stopping, Update, WeightRule, fit::Start,
-    fit::fit_from, silent,
+    Baseline, GroupedData, Method, Parameters, Stopping, Update, fit::Start, fit::fit_from, silent,
 };
 use serde_json::Value;
 

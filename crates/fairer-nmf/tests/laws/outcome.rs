@@ -1,8 +1,9 @@
 //! How runs end, and which of several is kept.
 
 use crate::common::{fixed, noisy};
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Progress, Status, Stopping, Update, Warning,
+    Baseline, GroupedData, Method, Parameters, Progress, Stopping, Update, Warning,
     baseline::Estimate, baseline::Summary, fit, fit::estimate_baselines, silent,
 };
 use std::ops::ControlFlow;

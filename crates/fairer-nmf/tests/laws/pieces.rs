@@ -1,9 +1,10 @@
 //! The pieces by themselves: statistics that travel, rules that go with any update.
 
 use crate::common::{Rng, distance, fixed, noisy};
+use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{
-    Error, GroupedData, Method, Update, WeightRule, fit, rows::Statistics, rows::group_statistics,
-    silent, weights::min_max_step,
+    Error, GroupedData, Method, Update, fit, rows::Statistics, rows::group_statistics, silent,
+    weights::min_max_step,
 };
 use ndarray::{Array2, s};
 

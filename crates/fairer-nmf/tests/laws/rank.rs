@@ -1,6 +1,6 @@
 //! The choice of a rank: laws, and a small part of the study of docs/ranks.md.
 
-use fairer_nmf::rank::{RankOptions, RankReport, choose};
+use fairer_nmf::audit::rank::{RankOptions, RankReport, choose};
 use fairer_nmf::{GroupedData, silent, synthetic};
 use ndarray::Array2;
 

@@ -2,10 +2,10 @@
 
 use crate::common::{OwnedCsr, Rng, distance, fixed, history_distance, methods, noisy};
 use fairer_nmf::audit::{AuditOptions, TradeOffOptions, audit, trade_off};
+use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Baseline, Element, Error, Fit, GroupedData, Matrix, Method, Parameters, Stopping,
-    audit::evaluate, baseline::Estimate, bound::global_bound, fit, fit::Start, fit::fit_from,
-    silent,
+    Baseline, Error, Fit, GroupedData, Matrix, Method, Parameters, Stopping, audit::evaluate,
+    baseline::Estimate, bound::global_bound, fit, fit::Start, fit::fit_from, silent,
 };
 use ndarray::Array2;
 

@@ -1,9 +1,11 @@
 //! Bad input is named: what, where, and what was expected.
 
 use crate::common::{OwnedCsr, fixed, noisy};
+use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{
-    Baseline, Csr, Error, GroupedData, Indices, Method, Parameters, Stopping, Update, WeightRule,
-    fit, fit::Start, fit::fit_from, silent,
+    Baseline, Error, GroupedData, Method, Parameters, Stopping, Update, fit, fit::Start,
+    fit::fit_from, silent,
 };
 use ndarray::{Array2, array};
 

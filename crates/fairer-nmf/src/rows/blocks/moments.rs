@@ -1,7 +1,8 @@
 //! What the bound asks of blocks: one read for the Gram matrices of all groups, which are kept.
 
 use super::Held;
-use super::serve::{Answer, What};
+use super::serve::Grams;
+use crate::kernel::tiles::Tiles;
 use crate::rows::moments::Kept;
 use crate::rows::{Element, Moments, Products};
 use crate::{Error, Result};
@@ -61,10 +62,10 @@ impl<T: Element> Moments for BlockMoments<'_, T> {
     }
 
     fn keep(&mut self) -> Result<()> {
-        match self.rows.ask(What::Grams)? {
-            Answer::Grams(grams) => self.kept = Some(Kept::new(self.features(), grams)),
-            _ => unreachable!("Gram matrices are answered with Gram matrices"),
-        }
+        let zero = Grams(vec![Tiles::zero(self.features()); self.groups()]);
+        let grams =
+            self.rows.ask(zero, |asked| asked.0.drain(..).map(|t| t.to_dense()).collect())?;
+        self.kept = Some(Kept::new(self.features(), grams));
         Ok(())
     }
 

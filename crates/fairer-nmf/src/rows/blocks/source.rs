@@ -1,8 +1,8 @@
 //! Where blocks of rows come from: a file, shards, anything that can be read again and again.
 
-use crate::data::Csr;
+use crate::data::{Csr, Indices};
 use crate::number::Number;
-use crate::{Error, Indices, Matrix, Result};
+use crate::{Error, Matrix, Result};
 use ndarray::ArrayView2;
 
 /// A matrix that is read block by block, always in the same blocks.

@@ -5,13 +5,14 @@ use super::store::Allowance;
 use super::{BlockSource, Core, GroupCodes};
 use crate::data::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};
 use crate::number::Number;
-use crate::rows::RowGroup;
-use crate::{Element, Error, Result};
+use crate::rows::{Element, RowGroup};
+use crate::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 /// What happens to the features before anything is measured.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum FeatureScaling {
     /// Unit ℓ2 norm over all rows, as in the paper.
     Unit,

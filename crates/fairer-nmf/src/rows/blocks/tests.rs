@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::baseline::{Estimate, Summary};
+use crate::data::{Csr, Indices};
 use crate::fit::fit_rows;
 use crate::rows::tests::{distance, fixed};
 use crate::{
-    Baseline, Csr, GroupedData, Indices, Init, Matrix, Method, Model, Parameters, Stopping, Update,
-    fit, silent, synthetic,
+    Baseline, GroupedData, Init, Matrix, Method, Model, Parameters, Stopping, Update, fit, silent,
+    synthetic,
 };
 
 /// A matrix cut into blocks of so many rows.

@@ -1,10 +1,11 @@
 //! Laws of the statistics, which only the crate itself sees.
 
 use super::*;
+use crate::data::{Csr, Indices};
 use crate::limit::Limit;
 use crate::random::{Purpose, Stream};
 use crate::update::Update;
-use crate::{Baseline, Csr, Indices, Init, Method, Parameters, Stopping, fit, silent};
+use crate::{Baseline, Init, Method, Parameters, Stopping, fit, silent};
 use ndarray::Array2;
 use std::cell::Cell;
 
@@ -95,7 +96,7 @@ fn error_from_statistics_equals_the_direct_error() {
 }
 
 /// Losses after 15 iterations with panels and chunks of the given rows.
-fn losses_in_blocks<T: crate::Element>(
+fn losses_in_blocks<T: crate::rows::Element>(
     matrix: Matrix<'_, T>,
     labels: &[&str],
     method: Method,

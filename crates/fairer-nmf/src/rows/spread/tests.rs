@@ -3,11 +3,12 @@
 use super::*;
 use crate::audit::{Evaluation, evaluate, evaluate_spread};
 use crate::baseline::Estimate;
+use crate::data::{Csr, Indices};
 use crate::fit::{Checkpoint, fit_kept, fit_rows, fit_rows_kept};
 use crate::rows::{Element, Share};
 use crate::{
-    Baseline, Csr, GroupedData, Indices, Init, Matrix, Method, Model, Parameters, Stopping, Update,
-    fit, silent, synthetic,
+    Baseline, GroupedData, Init, Matrix, Method, Model, Parameters, Stopping, Update, fit, silent,
+    synthetic,
 };
 use ndarray::{Array2, s};
 
@@ -346,7 +347,7 @@ fn a_checkpoint_goes_on_with_any_holder() {
         };
         for (first, second) in [(true, true), (true, false), (false, true)] {
             let begun = run(first, stop, false);
-            assert_eq!(begun.status, crate::Status::Stopped);
+            assert_eq!(begun.status, crate::stopping::Status::Stopped);
             let of_run = std::fs::metadata(folder.path().join("state.restart-0"));
             match (first, stop) {
                 (true, 8) => assert!(of_run.is_err(), "a soft beginning is not kept"),

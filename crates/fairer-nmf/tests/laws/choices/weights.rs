@@ -4,10 +4,10 @@
 use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, GroupDifference, evaluate};
 use fairer_nmf::baseline::Estimate;
 use fairer_nmf::bound::global_bound;
+use fairer_nmf::data::{Csr, Indices};
 use fairer_nmf::fit::{Start, estimate_baselines, fit_from};
 use fairer_nmf::{
-    Baseline, Csr, Error, GroupedData, Indices, Matrix, Method, Parameters, Stopping, Update,
-    audit, fit, silent,
+    Baseline, Error, GroupedData, Matrix, Method, Parameters, Stopping, Update, audit, fit, silent,
 };
 use ndarray::{Array2, Axis};
 

@@ -1,7 +1,8 @@
 //! The worst share of rows: never rises, never above standard NMF, and does what a rare group that nobody named needs.
 
 use fairer_nmf::audit::evaluate;
-use fairer_nmf::{GroupedData, Method, Model, Parameters, Status, Warning, fit, silent};
+use fairer_nmf::stopping::Status;
+use fairer_nmf::{GroupedData, Method, Model, Parameters, Warning, fit, silent};
 use ndarray::{Array2, Axis, concatenate};
 use std::time::Duration;
 
