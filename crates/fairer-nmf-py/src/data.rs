@@ -2,7 +2,7 @@
 
 use crate::errors::to_python;
 use fairer_nmf::data::{Csr, Indices, split_unobserved};
-use fairer_nmf::rows::{Element, GroupCodes};
+use fairer_nmf::rows::{Element, FeatureScaling, GroupCodes};
 use fairer_nmf::{GroupedData, Matrix, Result};
 use ndarray::{Array2, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
@@ -221,6 +221,33 @@ impl Scaling {
             None if normalize => Self::UnitFeatures,
             None => Self::AsGiven,
         }
+    }
+
+    /// For rows that are not in memory.
+    pub fn of_features(self) -> FeatureScaling {
+        match self {
+            Self::AsGiven => FeatureScaling::AsTheyAre,
+            Self::UnitFeatures => FeatureScaling::Unit,
+            Self::Remembered(scale) => FeatureScaling::Given(scale),
+        }
+    }
+}
+
+/// How data are taken, as the package hands it over in a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Reading {
+    normalize: bool,
+    /// Factors of the features that a model remembers, in place of its own.
+    scale: Option<Vec<f64>>,
+    /// Whether NaN is what was not observed.
+    pub unobserved: bool,
+    pub threads: usize,
+}
+
+impl Reading {
+    pub fn scaling(&self) -> Scaling {
+        Scaling::of(self.normalize, self.scale.clone())
     }
 }
 

@@ -1,14 +1,14 @@
 //! Data that stay on disk, fitted block by block.
 
 use crate::audit::in_scaled_features;
-use crate::data::{GivenGroups, Groups};
+use crate::data::{GivenGroups, Groups, Reading};
 use crate::errors::to_python;
-use crate::fit::{Settings, baseline};
+use crate::fit::{Settings, Yardstick};
 use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::audit::evaluate_rows;
 use fairer_nmf::fit::{Checkpoint, baselines_of_rows, fit_rows_kept};
-use fairer_nmf::rows::{FeatureScaling, GroupCodes, Representation};
+use fairer_nmf::rows::{GroupCodes, Representation};
 use fairer_nmf::{Error, Observer, Parameters, Progress};
 use fairer_nmf_io::{
     AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, column_names, on_disk,
@@ -171,23 +171,20 @@ pub fn fit_on_disk<'py>(
 /// What a dictionary in unscaled features costs each group of data on disk: rows, norms, baselines and
 /// relative errors.
 #[pyfunction]
-#[pyo3(signature = (held, groups, components, normalize, baseline_runs_errors, seed, threads, listener=None))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pyo3(signature = (held, groups, components, yardstick, reading, listener=None))]
+#[allow(clippy::type_complexity)]
 pub fn evaluate_on_disk(
     py: Python<'_>,
     held: &OnDisk,
     groups: GivenGroups<'_>,
     components: PyReadonlyArray2<'_, f64>,
-    normalize: bool,
-    baseline_runs_errors: (String, usize, Option<Vec<f64>>),
-    seed: u64,
-    threads: usize,
+    yardstick: Yardstick,
+    reading: Reading,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<usize>, Vec<f64>, Vec<f64>, Vec<f64>)> {
-    let (name, runs, errors) = baseline_runs_errors;
-    let baseline = baseline(&name, runs, errors)?;
+    let (baseline, seed) = (yardstick.baseline()?, yardstick.seed);
     let codes = held.codes(Groups::of(groups)?)?;
-    let scaling = if normalize { FeatureScaling::Unit } else { FeatureScaling::AsTheyAre };
+    let scaling = reading.scaling().of_features();
     let h = components.as_array().to_owned();
     let task = |observer: &Observer<'_>| {
         let rows = held.shards.hold(codes, &scaling, held.memory)?;
@@ -199,7 +196,7 @@ pub fn evaluate_on_disk(
         let errors = found.into_iter().map(|b| b.error).collect();
         Ok((groups.iter().map(|g| g.rows).collect(), norms, errors, relative))
     };
-    run(py, threads, listener, task)?.map_err(to_python)
+    run(py, reading.threads, listener, task)?.map_err(to_python)
 }
 
 type Fitted = (fairer_nmf::Model, Option<Representation>, usize);

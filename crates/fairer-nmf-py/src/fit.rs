@@ -1,7 +1,7 @@
 //! Fits and baselines.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, grouped};
+use crate::data::{Gaps, GivenGroups, Groups, Input, Reading, Scaling, for_element, grouped};
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
@@ -189,6 +189,23 @@ pub fn method(name: &str, update: &str) -> PyResult<Method> {
     }
 }
 
+/// How baselines are found, as the package hands it over in a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Yardstick {
+    /// A name; empty where errors are given.
+    baseline: String,
+    runs: usize,
+    errors: Option<Vec<f64>>,
+    pub seed: u64,
+}
+
+impl Yardstick {
+    pub fn baseline(&self) -> PyResult<Baseline> {
+        baseline(&self.baseline, self.runs, self.errors.clone())
+    }
+}
+
 /// A kind of baseline by its name, or the errors that were given.
 pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
     if let Some(errors) = errors {
@@ -303,36 +320,30 @@ pub fn choose_rank<'py>(
 
 /// The baseline of every group: norms N, errors E, and the errors of the runs.
 #[pyfunction]
-#[pyo3(signature = (x, groups, rank, baseline_name, runs, errors, normalize, seed, threads, listener=None, unobserved=false))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pyo3(signature = (x, groups, rank, yardstick, reading, listener=None))]
+#[allow(clippy::type_complexity)]
 pub fn estimate_baselines<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     groups: GivenGroups<'py>,
     rank: usize,
-    baseline_name: &str,
-    runs: usize,
-    errors: Option<Vec<f64>>,
-    normalize: bool,
-    seed: u64,
-    threads: usize,
+    yardstick: Yardstick,
+    reading: Reading,
     listener: Option<Py<PyAny>>,
-    unobserved: bool,
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
-    let baseline = baseline(baseline_name, runs, errors)?;
+    let (baseline, seed) = (yardstick.baseline()?, yardstick.seed);
     let groups = Groups::of(groups)?;
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
-        let gaps = Gaps::of(&view, unobserved);
+        let gaps = Gaps::of(&view, reading.unobserved);
         let task = |observer: &Observer<'_>| {
             let view = gaps.view();
-            let scaling = Scaling::of(normalize, None);
-            let data = gaps.applied(grouped(&view, groups.as_ref(), scaling)?)?;
+            let data = gaps.applied(grouped(&view, groups.as_ref(), reading.scaling())?)?;
             let found = fairer_nmf::fit::estimate_baselines(&data, rank, &baseline, seed, observer)?;
             Ok((data.groups().iter().map(fairer_nmf::data::Group::norm).collect(), found))
         };
         let result: fairer_nmf::Result<(Vec<f64>, Vec<GroupBaseline>)> =
-            run(py, threads, listener, task)?;
+            run(py, reading.threads, listener, task)?;
         let (norms, found) = result.map_err(to_python)?;
         let (errors, run_errors) = found.into_iter().map(|b| (b.error, b.run_errors)).unzip();
         Ok((norms, errors, run_errors))

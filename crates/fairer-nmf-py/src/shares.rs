@@ -2,13 +2,14 @@
 //! shares by way of a Python callable.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Input, Owned, View, for_element};
+use crate::data::{Input, Owned, Scaling, View, for_element};
 use crate::errors::to_python;
-use crate::fit::{Settings, baseline};
+use crate::fit::{Settings, Yardstick};
 use crate::model::Model;
 use crate::run::{run, run_asking};
+use fairer_nmf::audit::Resampling;
 use fairer_nmf::data::Csr;
-use fairer_nmf::rows::{Element, FeatureScaling, Request, Rows, Share as Kept, Shares, Spread};
+use fairer_nmf::rows::{Element, Request, Rows, Share as Kept, Shares, Spread};
 use fairer_nmf::{Error, Matrix, Observer};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -200,11 +201,7 @@ pub struct About {
 
 impl About {
     fn spread<'a>(&self, shares: &'a dyn Shares) -> fairer_nmf::Result<Spread<'a>> {
-        let scale = match &self.scale {
-            Some(scale) => FeatureScaling::Given(scale.clone()),
-            None if self.normalize => FeatureScaling::Unit,
-            None => FeatureScaling::AsTheyAre,
-        };
+        let scale = Scaling::of(self.normalize, self.scale.clone()).of_features();
         Spread::new(shares, self.names.clone(), self.features, self.single, scale)
     }
 }
@@ -238,22 +235,19 @@ pub fn fit_shares(
 /// What a dictionary in unscaled features costs each group of the rows of all shares: rows, norms,
 /// baselines, relative errors, and the ends of bootstrap intervals of these, where there are draws.
 #[pyfunction]
-#[pyo3(signature = (ask, about, components, baseline_name, runs, errors, draws_level_seed, threads, listener=None))]
+#[pyo3(signature = (ask, about, components, yardstick, draws_level, threads, listener=None))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn evaluate_shares(
     py: Python<'_>,
     ask: Py<PyAny>,
     about: About,
     components: PyReadonlyArray2<'_, f64>,
-    baseline_name: &str,
-    runs: usize,
-    errors: Option<Vec<f64>>,
-    draws_level_seed: (usize, f64, u64),
+    yardstick: Yardstick,
+    draws_level: Option<(usize, f64)>,
     threads: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<usize>, Vec<f64>, Vec<f64>, Vec<f64>, Vec<[f64; 2]>)> {
-    let baseline = baseline(baseline_name, runs, errors)?;
-    let (draws, level, seed) = draws_level_seed;
+    let (baseline, seed) = (yardstick.baseline()?, yardstick.seed);
     let h = components.as_array().to_owned();
     let shares = Asked::new(ask);
     let task = |observer: &Observer<'_>| {
@@ -262,7 +256,7 @@ pub fn evaluate_shares(
         let rank = h.nrows();
         let found = fairer_nmf::fit::baselines_of_rows(&rows, rank, &baseline, seed, observer)?;
         let errors: Vec<f64> = found.into_iter().map(|b| b.error).collect();
-        let draws = (draws > 0).then_some((draws, level, seed));
+        let draws = draws_level.map(|(draws, level)| Resampling { draws, level, seed });
         let (relative, intervals) = fairer_nmf::audit::evaluate_spread(&rows, h.view(), draws)?;
         let ends = intervals.iter().map(|i| [i.low, i.high]).collect();
         let groups = rows.groups();

@@ -165,10 +165,14 @@ def test_ctrl_c_ends_the_installed_program(tmp_path):
     (tmp_path / "g.txt").write_text("\n".join(["a", "b"] * 1000))
     process = subprocess.Popen(
         [command, "fit", "X.npy", "--groups", "g.txt", "--rank", "20", "--tol", "0", "--quiet",
-         "--max-iter", "4000000000", "--no-compare", "--model", "m.safetensors"],
+         "--max-iter", "4000000000", "--no-compare", "--model", "m.safetensors",
+         "--checkpoint", "state", "--every", "1ms"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(3)
+    # It is under way once it has kept something.
+    while not (tmp_path / "state").exists():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1 and "stopped" in said.lower()

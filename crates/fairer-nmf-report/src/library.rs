@@ -2,6 +2,7 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 mod made;
+mod maker;
 mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role, VerdictCode};
@@ -13,6 +14,7 @@ use fairer_nmf::{GroupedData, Method, Model, audit::AuditReport, baseline::Group
 use crate::content as page;
 pub use crate::escape::YOURS;
 pub use made::made_by;
+pub use maker::Maker;
 use sections::{cost, is_it_real, quality, topics};
 
 /// An audit, under the name that the page gives the dictionary.
@@ -150,21 +152,10 @@ pub fn title(role: Role, method: Option<Method>) -> &'static str {
     match role {
         Role::Subject => match method {
             Some(method) if between(&method.fairness()) => BETWEEN,
-            method => method.map_or(YOURS, |method| method_title(method.name())),
+            method => Maker::of(method).title(),
         },
-        Role::Standard => method_title("standard"),
-        Role::Fairer => method_title("am"),
-    }
-}
-
-/// The display name of a method.
-pub fn method_title(method: &str) -> &'static str {
-    match method {
-        "am" => "Fairer-NMF (AM)",
-        "mu" => "Fairer-NMF (MU)",
-        "standard" => "Standard NMF",
-        "worst-share" => "Worst share of rows",
-        _ => YOURS,
+        Role::Standard => Maker::Standard.title(),
+        Role::Fairer => Maker::Am.title(),
     }
 }
 
@@ -328,7 +319,7 @@ pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
         baseline_error: Some(baseline.error),
         relative_baseline: baseline.criterion(group.norm).relative_offset(),
         // N is positive by validation.
-        relative_baseline_sd: baseline.spread().map(|sd| sd / group.norm),
+        relative_baseline_sd: baseline.sd().map(|sd| sd / group.norm),
         small: group.small,
         outside: group.outside,
         allowance: None,

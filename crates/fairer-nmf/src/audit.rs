@@ -28,7 +28,7 @@ mod verdict;
 pub use crate::evaluate::{Evaluation, evaluate};
 pub use crate::progress::{AuditPart, Role};
 pub use crate::yardsticks::{HeldOut, HeldOutGroup, chance_losses, held_out, is_small};
-pub use bootstrap::{Bootstrap, GroupIntervals, Interval, bootstrap, bootstrap_refit};
+pub use bootstrap::{Bootstrap, GroupIntervals, Interval, Resampling, bootstrap, bootstrap_refit};
 pub use chance::{DrawBudget, GroupChance, RandomGroups};
 pub use comparison::{AuditedPeer, Comparison, Subject, compare};
 pub use difference::{Differences, GroupDifference, Range};
@@ -41,7 +41,7 @@ pub use permutation::{
     Chance, GroupChances, Permutation, permutation_test, permutation_test_refit,
 };
 pub use remark::Remark;
-pub use report::{AuditReport, audit, audit_pair};
+pub use report::{AuditReport, Pair, audit, audit_pair};
 pub use residuals::{FeatureError, feature_errors};
 pub use spread::{evaluate_rows, evaluate_spread};
 pub use topics::{Topic, TopicFeature, TopicMatch, describe_topics, match_topics};

@@ -174,7 +174,7 @@ impl GroupBaseline {
 
     /// Standard deviation of the runs' errors (divisor T − 1); none with fewer than two runs.
     #[must_use]
-    pub fn spread(&self) -> Option<f64> {
+    pub fn sd(&self) -> Option<f64> {
         let count = self.run_errors.len() as f64;
         (count >= 2.0).then(|| {
             let mean = self.run_errors.iter().sum::<f64>() / count;
@@ -238,9 +238,9 @@ mod tests {
     fn a_spread_is_the_standard_deviation_of_the_runs() {
         let of = |run_errors: &[f64]| GroupBaseline { error: 1.0, run_errors: run_errors.to_vec() };
         // Mean 3, squares 4 + 1 + 9.
-        assert!((of(&[1.0, 2.0, 6.0]).spread().unwrap() - 7.0f64.sqrt()).abs() < 1e-15);
-        assert_eq!(of(&[2.0, 2.0]).spread(), Some(0.0));
-        assert_eq!((of(&[2.0]).spread(), of(&[]).spread()), (None, None));
+        assert!((of(&[1.0, 2.0, 6.0]).sd().unwrap() - 7.0f64.sqrt()).abs() < 1e-15);
+        assert_eq!(of(&[2.0, 2.0]).sd(), Some(0.0));
+        assert_eq!((of(&[2.0]).sd(), of(&[]).sd()), (None, None));
         assert_eq!(of(&[1.0, 2.0]).times(3.0).run_errors, [3.0, 6.0]);
     }
 }

@@ -248,7 +248,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
             norm: Some(g.norm),
             baseline_error: Some(g.baseline.error),
             relative_baseline: g.baseline.criterion(g.norm).relative_offset(),
-            relative_baseline_sd: g.baseline.spread().map(|spread| spread / g.norm),
+            relative_baseline_sd: g.baseline.sd().map(|sd| sd / g.norm),
             small: is_small(g.rows, model.rank()),
             outside: g.outside,
             allowance: g.allowance,

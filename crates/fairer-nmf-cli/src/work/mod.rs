@@ -4,15 +4,14 @@
 
 mod data;
 mod fitting;
-mod maker;
 mod on_disk;
 mod ranks;
 mod remarks;
 mod trials;
 
 pub(crate) use data::{ForModel, load, load_for_components, load_for_model, load_model, merged};
+pub(crate) use fairer_nmf_report::library::Maker;
 pub(crate) use fitting::{Compared, fit_and_compare, left_alone};
-pub(crate) use maker::Maker;
 pub(crate) use on_disk::{Wanted, fit_shards, open};
 pub(crate) use ranks::{choose_rank, measure_ranks};
 pub(crate) use remarks::{unfinished, warnings};

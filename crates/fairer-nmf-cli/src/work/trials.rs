@@ -9,7 +9,7 @@ use fairer_nmf::{
 use fairer_nmf_io::Failure;
 use serde::Serialize;
 
-use super::maker::Maker;
+use super::Maker;
 use crate::screen::{Bar, Deadline, stopped};
 
 /// What a sweep fits at every rank, in every trial.
@@ -112,7 +112,7 @@ fn one_trial<T: Element>(
                 norm: group.norm,
                 baseline_error: baseline.error,
                 // N is positive by validation.
-                relative_baseline_sd: baseline.spread().map(|spread| spread / group.norm),
+                relative_baseline_sd: baseline.sd().map(|sd| sd / group.norm),
                 relative_error: group.relative_error,
                 loss: group.loss,
                 worst_loss,

@@ -183,20 +183,20 @@ def audit(
         "seed": _data.seed(random_state),
         "threads": _data.threads(n_jobs),
     }
+    yardstick: _core.Yardstick = {
+        "baseline": settings["baseline"],
+        "runs": settings["baseline_runs"],
+        "errors": _baseline.given("baseline", baseline, encoded),
+        "seed": settings["seed"],
+    }
+    reading: _core.Reading = {
+        "normalize": settings["normalize"],
+        "scale": None,
+        "unobserved": gaps,
+        "threads": settings["threads"],
+    }
     with listener(verbose, 0) as progress, in_names_of(feature_names):
-        _, errors, runs = _core.estimate_baselines(
-            X,
-            encoded,
-            len(H),
-            settings["baseline"],
-            settings["baseline_runs"],
-            _baseline.given("baseline", baseline, encoded),
-            settings["normalize"],
-            settings["seed"],
-            settings["threads"],
-            progress,
-            gaps,
-        )
+        _, errors, runs = _core.estimate_baselines(X, encoded, len(H), yardstick, reading, progress)
     warn_of_small_groups(encoded, len(H))
     settings["baselines"] = errors
     settings["baseline_run_errors"] = runs
@@ -204,7 +204,7 @@ def audit(
     shared = encoded.members is not None
     every, offsets = (encoded.with_all(), [*errors, 0.0]) if shared else (encoded, errors)
     norms, relative_errors, losses, representation = _core.evaluate(
-        X, every, H, W, offsets, False, settings["normalize"], None, settings["threads"], gaps
+        X, every, (H, W), {"errors": offsets, "relative": False}, reading
     )
     whole = None
     if shared:
@@ -223,18 +223,15 @@ def audit(
     )
     draws = _data.count("draws", draws, least=0)
     if draws:
+        drawn: _core.Draws = {
+            "baselines": errors,
+            "draws": draws,
+            "level": _data.number("level", level),
+            "seed": settings["seed"],
+        }
         with listener(verbose, draws) as progress:
             table[["relative_error_low", "relative_error_high"]] = _core.intervals(
-                X,
-                encoded,
-                H,
-                W,
-                errors,
-                settings["normalize"],
-                (draws, _data.number("level", level), settings["seed"]),
-                settings["threads"],
-                progress,
-                gaps,
+                X, encoded, (H, W), drawn, reading, progress
             )
     result = Audit(table, representation, Subject(X, encoded, H, W, settings))
     result._allow_small_groups = bool(allow_small_groups)

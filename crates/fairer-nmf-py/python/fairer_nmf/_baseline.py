@@ -176,20 +176,26 @@ def estimate_baseline(
         sensitive_features, index, _data.count("max_groups", max_groups), how=groups
     )
     encoded = _data.merged(encoded, _data.count("merge_small", merge_small, least=0))
-    errors = given("baseline", baseline, encoded)
+    yardstick: _core.Yardstick = {
+        "baseline": baseline if isinstance(baseline, str) else "",
+        "runs": _data.count("baseline_runs", baseline_runs),
+        "errors": given("baseline", baseline, encoded),
+        "seed": _data.seed(random_state),
+    }
+    reading: _core.Reading = {
+        "normalize": _data.scaled(normalize),
+        "scale": None,
+        "unobserved": _choices.is_unobserved(missing),
+        "threads": _data.threads(n_jobs),
+    }
     with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(
             X,
             _data.weighted(encoded, sample_weight, index, X.shape[0]),
             _data.count("n_components", n_components),
-            baseline if isinstance(baseline, str) else "",
-            _data.count("baseline_runs", baseline_runs),
-            errors,
-            _data.scaled(normalize),
-            _data.seed(random_state),
-            _data.threads(n_jobs),
+            yardstick,
+            reading,
             progress,
-            _choices.is_unobserved(missing),
         )
     import pandas as pd
 

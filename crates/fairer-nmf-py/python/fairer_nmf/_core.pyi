@@ -83,6 +83,31 @@ class About(TypedDict):
     normalize: bool
     scale: list[float] | None
 
+class Reading(TypedDict):
+    normalize: bool
+    scale: list[float] | None
+    unobserved: bool
+    threads: int
+
+class Yardstick(TypedDict):
+    baseline: str
+    runs: int
+    errors: Sequence[float] | None
+    seed: int
+
+class Offsets(TypedDict):
+    errors: Sequence[float]
+    relative: bool
+
+class Draws(TypedDict):
+    baselines: Sequence[float]
+    draws: int
+    level: float
+    seed: int
+
+# H, and W where it is known.
+_Factors = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+
 # A question, and what makes the whole of it; gives the sum of all answers.
 _Ask = Callable[[bytes, Callable[[], bytes]], NDArray[np.float64]]
 
@@ -120,10 +145,8 @@ def evaluate_on_disk(
     held: OnDisk,
     groups: _Groups,
     components: NDArray[np.float64],
-    normalize: bool,
-    baseline_runs_errors: tuple[str, int, list[float] | None],
-    seed: int,
-    threads: int,
+    yardstick: Yardstick,
+    reading: Reading,
     listener: _Listener = None,
 ) -> tuple[list[int], list[float], list[float], list[float]]: ...
 
@@ -229,38 +252,24 @@ def estimate_baselines(
     x: Any,
     groups: _Groups,
     rank: int,
-    baseline_name: str,
-    runs: int,
-    errors: Sequence[float] | None,
-    normalize: bool,
-    seed: int,
-    threads: int,
+    yardstick: Yardstick,
+    reading: Reading,
     listener: _Listener = None,
-    unobserved: bool = False,
 ) -> tuple[list[float], list[float], list[list[float]]]: ...
 def evaluate(
     x: Any,
     groups: _Groups,
-    components: NDArray[np.float64],
-    representation: NDArray[np.float64] | None,
-    baselines: Sequence[float],
-    relative: bool,
-    normalize: bool,
-    scale: NDArray[np.float64] | None,
-    threads: int,
-    unobserved: bool = False,
+    factors: _Factors,
+    offsets: Offsets,
+    reading: Reading,
 ) -> tuple[list[float], list[float], list[float], NDArray[_Float]]: ...
 def intervals(
     x: Any,
     groups: tuple[Sequence[str], NDArray[np.int64]],
-    components: NDArray[np.float64],
-    representation: NDArray[np.float64] | None,
-    baselines: Sequence[float],
-    normalize: bool,
-    draws_level_seed: tuple[int, float, int],
-    threads: int,
+    factors: _Factors,
+    drawn: Draws,
+    reading: Reading,
     listener: _Listener = None,
-    unobserved: bool = False,
 ) -> list[list[float]]: ...
 def report(
     x: Any,
@@ -277,10 +286,8 @@ def evaluate_shares(
     ask: _Ask,
     about: About,
     components: NDArray[np.float64],
-    baseline_name: str,
-    runs: int,
-    errors: Sequence[float] | None,
-    draws_level_seed: tuple[int, float, int],
+    yardstick: Yardstick,
+    draws_level: tuple[int, float] | None,
     threads: int,
     listener: _Listener = None,
 ) -> tuple[list[int], list[float], list[float], list[float], list[list[float]]]: ...

@@ -58,11 +58,20 @@ def on_disk(
         raise ValueError("baseline='held-out' needs all rows in memory: use 'best' or 'paper'")
     # The losses are those against "best" in memory too.
     name = "best" if name == "adjusted" else name
-    asked = (name, _data.count("baseline_runs", runs), _baseline.given("baseline", baseline, groups))
+    yardstick: _core.Yardstick = {
+        "baseline": name,
+        "runs": _data.count("baseline_runs", runs),
+        "errors": _baseline.given("baseline", baseline, groups),
+        "seed": _data.seed(random_state),
+    }
+    reading: _core.Reading = {
+        "normalize": _data.scaled(normalize),
+        "scale": None,
+        "unobserved": False,
+        "threads": threads,
+    }
     with listener(verbose, 0) as progress, in_names_of(held.feature_names):
-        found = _core.evaluate_on_disk(
-            held, groups, H, _data.scaled(normalize), asked, _data.seed(random_state), threads, progress
-        )
+        found = _core.evaluate_on_disk(held, groups, H, yardstick, reading, progress)
     for note in held.notes:
         warn(note)
     return of_sums(groups, len(H), found)

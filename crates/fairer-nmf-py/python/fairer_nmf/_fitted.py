@@ -108,19 +108,20 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
         shares = [0.0]
         if groups is not None or self._model.groups != ["all"]:
             shares = _meaning.baseline_shares(self._model, groups)
-        threads = _data.threads(self.n_jobs)
+        scale = self._model.scale
+        reading: _core.Reading = {
+            "normalize": False,
+            "scale": None if scale is None else scale.tolist(),
+            "unobserved": _choices.is_unobserved(self.missing),
+            "threads": _data.threads(self.n_jobs),
+        }
         with in_names_of(getattr(self, "feature_names_in_", None)):
             _, _, losses, _ = _core.evaluate(
                 X,
                 _data.weighted(groups, sample_weight, index, X.shape[0]),
-                self.components_,
-                None,
-                shares,
-                True,
-                False,
-                self._model.scale,
-                threads,
-                _choices.is_unobserved(self.missing),
+                (self.components_, None),
+                {"errors": shares, "relative": True},
+                reading,
             )
         return -max(losses)
 

@@ -218,8 +218,8 @@ class FairerNMF(_estimator.FairerNMF):
         check_is_fitted(self)
         return self._transform(partitions.blocks_of(self._features_of(X)))
 
-    def _features_of(self, X: Any) -> Any:
-        """Give the columns of the fit."""
+    def _features_of(self, X: Any, labels: Any = None) -> Any:
+        """Give the columns of the fit, and those that are labels."""
         names = getattr(self, "feature_names_in_", None)
         if isinstance(X, str) or hasattr(X, "__fspath__"):
             X = partitions._frames().read_parquet(X)
@@ -228,7 +228,9 @@ class FairerNMF(_estimator.FairerNMF):
         missing = [name for name in names if name not in X.columns]
         if missing:
             raise ValueError(f"X has no column {missing[0]!r}, which the model was fitted on")
-        return X[list(names)]
+        named = labels if isinstance(labels, (list, tuple)) else [labels]
+        beside = [name for name in X.columns if any(isinstance(n, str) and n == name for n in named)]
+        return X[[*(name for name in beside if name not in names), *names]]
 
     def _transform(self, blocks: partitions.Blocks) -> Any:
         rank = len(self.components_)
@@ -281,6 +283,7 @@ class FairerNMF(_estimator.FairerNMF):
         """
         check_is_fitted(self)
         _refuse_weights(sample_weight)
+        X = self._features_of(X, sensitive_features)
         blocks = partitions.blocks_of(X, sensitive_features)
         most = _data.count("max_groups", self.max_groups)
         with in_names_of(blocks.feature_names):
@@ -290,8 +293,9 @@ class FairerNMF(_estimator.FairerNMF):
             shares = _meaning.baseline_shares(self._model, rows.groups)
         about = rows.about(False, self._model.scale)
         with _cluster.Rounds(self.client, rows.held) as rounds:
+            zero: _core.Yardstick = {"baseline": "zero", "runs": 1, "errors": None, "seed": 0}
             _, _, _, errors, _ = _core.evaluate_shares(
-                rounds.ask, about, self.components_, "zero", 1, None, (0, 0.95, 0), 1
+                rounds.ask, about, self.components_, zero, None, 1
             )
         return -max(error - share for error, share in zip(errors, shares, strict=True))
 
@@ -357,6 +361,13 @@ def audit(
     normalize = _dictionary.scaling(normalize, H)
     H = _dictionary.of(H, blocks.feature_names, rows.features)
     draws = _data.count("draws", draws, least=0)
+    drawn = (draws, _data.number("level", level))
+    yardstick: _core.Yardstick = {
+        "baseline": baseline if isinstance(baseline, str) else "",
+        "runs": _data.count("baseline_runs", baseline_runs),
+        "errors": _baseline.given("baseline", baseline, rows.groups),
+        "seed": _data.seed(random_state),
+    }
     about = rows.about(_data.scaled(normalize), None)
     with (
         listener(verbose, draws) as progress,
@@ -366,10 +377,8 @@ def audit(
             rounds.ask,
             about,
             H,
-            baseline if isinstance(baseline, str) else "",
-            _data.count("baseline_runs", baseline_runs),
-            _baseline.given("baseline", baseline, rows.groups),
-            (draws, _data.number("level", level), _data.seed(random_state)),
+            yardstick,
+            drawn if draws else None,
             _cluster.AT_A_TIME,
             progress,
         )

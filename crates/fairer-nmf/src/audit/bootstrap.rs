@@ -31,6 +31,17 @@ use crate::{
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
+/// How rows are drawn anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resampling {
+    /// Number of draws.
+    pub draws: usize,
+    /// Share of the draws inside an interval.
+    pub level: f64,
+    /// Chooses the draws.
+    pub seed: u64,
+}
+
 /// An estimate with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
@@ -73,13 +84,14 @@ pub struct Bootstrap {
 /// No draws, a level outside (0, 1), or baselines that do not fit the groups.
 ///
 /// ```
-/// use fairer_nmf::audit::bootstrap;
+/// use fairer_nmf::audit::{Resampling, bootstrap};
 /// use fairer_nmf::{GroupedData, audit::evaluate};
 /// use ndarray::array;
 /// let x = array![[3.0, 0.0], [1.0, 4.0], [2.0, 1.0], [1.0, 0.0]];
 /// let data = GroupedData::new(x.view(), &["a", "a", "a", "b"])?;
 /// let found = evaluate(&data, array![[1.0, 0.5]].view(), None, &[0.0, 0.0])?;
-/// let intervals = bootstrap(&data, &found, &[0.0, 0.0], 999, 0.95, 0)?;
+/// let resampling = Resampling { draws: 999, level: 0.95, seed: 0 };
+/// let intervals = bootstrap(&data, &found, &[0.0, 0.0], resampling)?;
 /// let a = &intervals.groups[0].relative_error;
 /// assert!(a.low < a.estimate && a.estimate < a.high);
 /// # Ok::<(), fairer_nmf::Error>(())
@@ -88,12 +100,10 @@ pub fn bootstrap<T: Element>(
     data: &GroupedData<'_, T>,
     evaluation: &Evaluation<T>,
     baselines: &[f64],
-    draws: usize,
-    level: f64,
-    seed: u64,
+    resampling: Resampling,
 ) -> Result<Bootstrap> {
     let steps = Steps::unwatched(AuditPart::Intervals);
-    fixed(data, evaluation, baselines, (draws, level, seed), &steps)
+    fixed(data, evaluation, baselines, resampling, &steps)
 }
 
 /// [`bootstrap`] with an observer.
@@ -101,7 +111,7 @@ pub(super) fn fixed<T: Element>(
     data: &GroupedData<'_, T>,
     evaluation: &Evaluation<T>,
     baselines: &[f64],
-    (draws, level, seed): (usize, f64, u64),
+    Resampling { draws, level, seed }: Resampling,
     steps: &Steps<'_>,
 ) -> Result<Bootstrap> {
     check(draws, level)?;
@@ -165,12 +175,10 @@ pub fn bootstrap_refit<T: Element>(
     components: ArrayView2<'_, f64>,
     evaluation: &Evaluation<T>,
     parameters: &Parameters,
-    draws: usize,
-    level: f64,
-    seed: u64,
+    resampling: Resampling,
 ) -> Result<Bootstrap> {
     let steps = Steps::unwatched(AuditPart::RefitIntervals);
-    refit(data, components, evaluation, parameters, (draws, level, seed), &steps)
+    refit(data, components, evaluation, parameters, resampling, &steps)
 }
 
 /// [`bootstrap_refit`] with an observer.
@@ -179,7 +187,7 @@ pub(super) fn refit<T: Element>(
     components: ArrayView2<'_, f64>,
     evaluation: &Evaluation<T>,
     parameters: &Parameters,
-    (draws, level, seed): (usize, f64, u64),
+    Resampling { draws, level, seed }: Resampling,
     steps: &Steps<'_>,
 ) -> Result<Bootstrap> {
     check(draws, level)?;

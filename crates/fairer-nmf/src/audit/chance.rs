@@ -131,8 +131,7 @@ impl Default for DrawBudget {
 /// enough draws. `row_errors` are the rows' squared errors under it, in the order of the data.
 pub(super) fn random_groups<T: Element>(
     data: &GroupedData<'_, T>,
-    components: ArrayView2<'_, f64>,
-    row_errors: &[f64],
+    (components, row_errors): (ArrayView2<'_, f64>, &[f64]),
     baselines: Baselines<'_>,
     (budget, seed): (DrawBudget, u64),
     wanted: &Wanted,

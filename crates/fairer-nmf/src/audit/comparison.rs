@@ -6,8 +6,8 @@
 //! against the same baselines, so that losses compare.
 
 use super::{
-    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Peer, Peers, Refit, Remark,
-    Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
+    AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Pair, Peer, Peers, Refit,
+    Remark, Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
 };
 use crate::criterion::Allowance;
 use crate::progress::Role;
@@ -199,7 +199,8 @@ pub fn compare<T: Element>(
     if subject.is_fairer() {
         all = evened(without_chance(all));
     }
-    let mut main = audit_pair(data, h, w, baselines, standard, &all, observer)?;
+    let pair = Pair { components: h, representation: w, baselines, reference: standard };
+    let mut main = audit_pair(data, &pair, &all, observer)?;
     if starts_from_standard {
         main.verdict = main.verdict.taken_back(ABOUT_STANDARD);
     }

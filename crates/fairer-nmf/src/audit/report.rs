@@ -7,7 +7,7 @@ use super::group::GroupAudit;
 use super::verdict;
 use super::{
     AuditOptions, AuditPart, Bootstrap, Differences, FeatureError, HeldOut, Individuals,
-    Permutation, RandomGroups, Topic, TopicMatch, TradeOff, Verdict, bootstrap, chance,
+    Permutation, RandomGroups, Resampling, Topic, TopicMatch, TradeOff, Verdict, bootstrap, chance,
     compare_individuals, describe_topics, difference, evaluate, feature_errors, is_small,
     match_topics, permutation, trade_off, unseen,
 };
@@ -162,7 +162,21 @@ pub fn audit<T: Element>(
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
-    audit_pair(data, components, None, baselines, reference, options, observer)
+    let pair = Pair { components, representation: None, baselines, reference };
+    audit_pair(data, &pair, options, observer)
+}
+
+/// A dictionary to be audited, with what stands beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// H (r×n).
+    pub components: ArrayView2<'a, f64>,
+    /// W (m×r), taken as it is; the best where there is none.
+    pub representation: Option<ArrayView2<'a, f64>>,
+    /// E of every group.
+    pub baselines: &'a [f64],
+    /// A dictionary that its topics are compared with.
+    pub reference: Option<ArrayView2<'a, f64>>,
 }
 
 once! {
@@ -173,10 +187,7 @@ once! {
     /// As [`audit`].
     pub fn audit_pair(
         data,
-        components: ArrayView2<'_, f64>,
-        representation: Option<ArrayView2<'_, f64>>,
-        baselines: &[f64],
-        reference: Option<ArrayView2<'_, f64>>,
+        pair: &Pair<'_>,
         options: &AuditOptions,
         observer: &Observer<'_>,
     ) -> Result<AuditReport> = of_pair;
@@ -184,13 +195,11 @@ once! {
 
 fn of_pair<T: Element>(
     data: &GroupedData<'_, T>,
-    components: ArrayView2<'_, f64>,
-    representation: Option<ArrayView2<'_, f64>>,
-    baselines: &[f64],
-    reference: Option<ArrayView2<'_, f64>>,
+    pair: &Pair<'_>,
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
+    let Pair { components, representation, baselines, reference } = *pair;
     let o = options;
     o.chance.check()?;
     let rank = components.nrows();
@@ -240,8 +249,7 @@ fn of_pair<T: Element>(
         let wanted = Wanted { level: o.level, decisive };
         chance::random_groups(
             data,
-            components,
-            errors,
+            (components, errors),
             baselines,
             (o.chance, o.seed),
             &wanted,
@@ -251,7 +259,8 @@ fn of_pair<T: Element>(
     let chance_spent = matches!(chance, Some(None));
     let chance = chance.flatten();
     let bootstrap = parts.run(AuditPart::Intervals, some(o.draws), |steps| {
-        bootstrap::fixed(data, &found, baselines, (o.draws, o.level, o.seed), steps)
+        let resampling = Resampling { draws: o.draws, level: o.level, seed: o.seed };
+        bootstrap::fixed(data, &found, baselines, resampling, steps)
     })?;
     // Of one group there is nothing to shuffle.
     let shuffles = some(o.permutations).filter(|_| several);
@@ -273,8 +282,8 @@ fn of_pair<T: Element>(
         None => (None, None),
         Some(r) => (
             parts.run(AuditPart::RefitIntervals, some(r.draws), |steps| {
-                let draws = (r.draws, o.level, o.seed);
-                bootstrap::refit(data, components, &found, &r.parameters, draws, steps)
+                let resampling = Resampling { draws: r.draws, level: o.level, seed: o.seed };
+                bootstrap::refit(data, components, &found, &r.parameters, resampling, steps)
             })?,
             // The groups as they are come on top of the random ones.
             parts.run(

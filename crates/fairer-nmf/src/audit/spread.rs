@@ -1,7 +1,7 @@
 //! What a dictionary costs the groups of rows that are not in memory: on disk, or spread over processes.
 
 use super::Interval;
-use super::bootstrap::{check, head, sorted, tail};
+use super::bootstrap::{Resampling, check, head, sorted, tail};
 use crate::Result;
 use crate::dictionary::Dictionary;
 use crate::evaluate::check_dictionary;
@@ -35,7 +35,7 @@ fn relative_errors(rows: &mut dyn Rows, h: &Dictionary) -> Result<Vec<f64>> {
 }
 
 /// R-Error of every group under the best W for `components` (r×n, in scaled features where the rows
-/// are scaled), and its bootstrap intervals for (draws, level, seed), where wanted.
+/// are scaled), and its bootstrap intervals, where wanted.
 ///
 /// In the draws every row counts as often as a Poisson variable of mean 1 says, which depends on the
 /// seed and the row alone: sums then add over shares. For many rows the intervals are those of
@@ -46,12 +46,14 @@ fn relative_errors(rows: &mut dyn Rows, h: &Dictionary) -> Result<Vec<f64>> {
 pub fn evaluate_spread(
     rows: &Spread<'_>,
     components: ArrayView2<'_, f64>,
-    bootstrap: Option<(usize, f64, u64)>,
+    resampling: Option<Resampling>,
 ) -> Result<(Vec<f64>, Vec<Interval>)> {
     let h = dictionary(rows, components)?;
     let mut own = rows.another();
     let relative = relative_errors(&mut own, &h)?;
-    let Some((draws, level, seed)) = bootstrap else { return Ok((relative, Vec::new())) };
+    let Some(Resampling { draws, level, seed }) = resampling else {
+        return Ok((relative, Vec::new()));
+    };
     check(draws, level)?;
     let sums = own.resampled(&h, draws, seed)?;
     let interval = |(sums, &estimate): (&[f64], &f64)| {

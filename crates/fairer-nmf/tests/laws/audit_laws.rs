@@ -2,8 +2,8 @@
 
 use crate::common::uniform;
 use fairer_nmf::audit::{
-    AuditPart, Refit, TradeOffOptions, bootstrap, bootstrap_refit, held_out, permutation_test,
-    permutation_test_refit, trade_off,
+    AuditPart, Refit, Resampling, TradeOffOptions, bootstrap, bootstrap_refit, held_out,
+    permutation_test, permutation_test_refit, trade_off,
 };
 use fairer_nmf::{
     Baseline, GroupedData, Method, Observer, Parameters, Progress, Stopping, audit,
@@ -38,7 +38,9 @@ fn intervals_contain_their_estimates() {
     for seed in 0..20 {
         let h = random(3, 12, seed);
         let found = evaluate(&data, h.view(), None, &[0.1, 0.2, 0.3]).unwrap();
-        let intervals = bootstrap(&data, &found, &[0.1, 0.2, 0.3], 500, 0.9, seed).unwrap();
+        let intervals =
+            bootstrap(&data, &found, &[0.1, 0.2, 0.3], Resampling { draws: 500, level: 0.9, seed })
+                .unwrap();
         for (l, group) in intervals.groups.iter().enumerate() {
             for (i, estimate) in
                 [(group.relative_error, found.relative_errors[l]), (group.loss, found.losses[l])]
@@ -55,7 +57,8 @@ fn a_group_of_one_row_has_an_interval_of_one_point() {
     let x = array![[1.0, 2.0], [0.5, 0.1], [0.3, 3.0], [0.0, 0.0]];
     let data = GroupedData::new(x.view(), &["a", "b", "b", "b"]).unwrap();
     let found = evaluate(&data, array![[1.0, 1.0]].view(), None, &[0.0, 0.0]).unwrap();
-    let i = bootstrap(&data, &found, &[0.0, 0.0], 100, 0.95, 0).unwrap();
+    let i = bootstrap(&data, &found, &[0.0, 0.0], Resampling { draws: 100, level: 0.95, seed: 0 })
+        .unwrap();
     let only = i.groups[0].relative_error;
     assert!(only.low == only.estimate && only.high == only.estimate);
     // Draws of the zero row alone are drawn again: nothing is NaN.
@@ -284,7 +287,14 @@ fn a_refit_moves_every_group_and_contains_the_estimate() {
     let model = fit(&data, &p, &silent).unwrap().model;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
-    let refit = bootstrap_refit(&data, model.components.view(), &found, &p, 30, 0.9, 0).unwrap();
+    let refit = bootstrap_refit(
+        &data,
+        model.components.view(),
+        &found,
+        &p,
+        Resampling { draws: 30, level: 0.9, seed: 0 },
+    )
+    .unwrap();
     println!("{:#?}", refit.groups);
     for g in &refit.groups {
         for i in [g.relative_error, g.loss] {
@@ -310,8 +320,14 @@ fn bad_input_is_named() {
     assert!(evaluate(&data, h.view(), None, &[0.0]).is_err());
     assert!(evaluate(&data, h.view(), None, &[0.0, f64::NAN]).is_err());
     let found = evaluate(&data, h.view(), None, &[0.0, 0.0]).unwrap();
-    assert!(bootstrap(&data, &found, &[0.0, 0.0], 0, 0.9, 0).is_err());
-    assert!(bootstrap(&data, &found, &[0.0, 0.0], 10, 1.0, 0).is_err());
+    assert!(
+        bootstrap(&data, &found, &[0.0, 0.0], Resampling { draws: 0, level: 0.9, seed: 0 })
+            .is_err()
+    );
+    assert!(
+        bootstrap(&data, &found, &[0.0, 0.0], Resampling { draws: 10, level: 1.0, seed: 0 })
+            .is_err()
+    );
     assert!(permutation_test(&data, &found, 0, 0).is_err());
     assert!(held_out(&data, &found, 1, 1, 0).is_err());
 }

@@ -1,7 +1,9 @@
 //! The audit's statistics against SciPy and plain NumPy (references/make_audit_oracle.py).
 
 use crate::common::{matrix, numbers};
-use fairer_nmf::audit::{Evaluation, bootstrap, describe_topics, match_topics, permutation_test};
+use fairer_nmf::audit::{
+    Evaluation, Resampling, bootstrap, describe_topics, match_topics, permutation_test,
+};
 use fairer_nmf::{GroupedData, audit::evaluate};
 use serde_json::Value;
 
@@ -72,7 +74,13 @@ fn evaluation_is_that_of_scipy_nnls() {
 fn intervals_are_those_of_scipy_bootstrap() {
     with_oracle(|oracle, data, found| {
         let level = oracle.0["level"].as_f64().unwrap();
-        let ours = bootstrap(data, found, &oracle.list("baselines"), DRAWS, level, 5).unwrap();
+        let ours = bootstrap(
+            data,
+            found,
+            &oracle.list("baselines"),
+            Resampling { draws: DRAWS, level, seed: 5 },
+        )
+        .unwrap();
         for (l, theirs) in oracle.table("intervals").iter().enumerate() {
             let mine = &ours.groups[l].relative_error;
             println!(

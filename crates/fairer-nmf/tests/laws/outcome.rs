@@ -139,7 +139,7 @@ fn baselines_keep_every_run() {
         let runs = &group.baseline.run_errors;
         assert_eq!(runs.len(), 5);
         assert!((group.baseline.error - runs.iter().sum::<f64>() / 5.0).abs() < 1e-12);
-        assert!(group.baseline.spread().unwrap() > 0.0);
+        assert!(group.baseline.sd().unwrap() > 0.0);
     }
 }
 

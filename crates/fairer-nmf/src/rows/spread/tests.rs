@@ -1,7 +1,7 @@
 //! Laws of rows that are spread: a fit does not know how, nor whether shares lose what they keep.
 
 use super::*;
-use crate::audit::{Evaluation, evaluate, evaluate_spread};
+use crate::audit::{Evaluation, Resampling, evaluate, evaluate_spread};
 use crate::baseline::Estimate;
 use crate::data::{Csr, Indices};
 use crate::fit::{Checkpoint, fit_kept, fit_rows, fit_rows_kept};
@@ -265,13 +265,14 @@ fn errors_and_intervals_are_those_of_memory() {
     let h = model.components.view();
     let baselines = [0.0; 2];
     let own: Evaluation<f64> = evaluate(&data, h, None, &baselines).unwrap();
-    let draws = crate::audit::bootstrap(&data, &own, &baselines, 2_000, 0.9, 5).unwrap();
+    let resampling = Resampling { draws: 2_000, level: 0.9, seed: 5 };
+    let draws = crate::audit::bootstrap(&data, &own, &baselines, resampling).unwrap();
     let mut drawn: Option<Vec<_>> = None;
     for at in CUTS {
         let here = Here::cut(&x, &codes(&labels), at);
         let scale = FeatureScaling::Given(data.scale().unwrap().to_vec());
         let rows = Spread::new(&here, names(), x.ncols(), false, scale).unwrap();
-        let (errors, found) = evaluate_spread(&rows, h, Some((2_000, 0.9, 5))).unwrap();
+        let (errors, found) = evaluate_spread(&rows, h, Some(resampling)).unwrap();
         for l in 0..2 {
             assert!((errors[l] - own.relative_errors[l]).abs() < 1e-12);
             let theirs = draws.groups[l].relative_error;

@@ -1,16 +1,20 @@
 //! Who made a dictionary.
 
 use fairer_nmf::{Method, Update};
-use fairer_nmf_report::library::method_title;
 use serde::{Serialize, Serializer};
+
+use super::YOURS;
 
 /// One of our methods, or somebody else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Maker {
+pub enum Maker {
+    /// Fairer-NMF by alternating minimisation.
     Am,
+    /// Fairer-NMF by multiplicative updates.
     Mu,
     /// Weights that follow the losses, with another update; models of the library can have it.
     Weighted,
+    /// Standard NMF.
     Standard,
     /// The worst share of rows.
     WorstShare,
@@ -19,7 +23,9 @@ pub(crate) enum Maker {
 }
 
 impl Maker {
-    pub(crate) fn of(method: Option<Method>) -> Self {
+    /// Of a method; none made a dictionary from elsewhere.
+    #[must_use]
+    pub fn of(method: Option<Method>) -> Self {
         match method {
             Some(method) if method.is_standard() => Self::Standard,
             Some(Method::Am { .. }) => Self::Am,
@@ -31,7 +37,8 @@ impl Maker {
     }
 
     /// In files.
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Am => "am",
             Self::Mu => "mu",
@@ -43,8 +50,15 @@ impl Maker {
     }
 
     /// For people.
-    pub(crate) fn title(self) -> &'static str {
-        method_title(self.name())
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Am => "Fairer-NMF (AM)",
+            Self::Mu => "Fairer-NMF (MU)",
+            Self::Standard => "Standard NMF",
+            Self::WorstShare => "Worst share of rows",
+            Self::Weighted | Self::Given => YOURS,
+        }
     }
 }
 
