@@ -17,7 +17,7 @@ use super::error::InputError;
 use super::neighbour;
 
 /// Version of what lies in a cache; another is made again.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const ABOUT: &str = "about.json";
 const LOCK: &str = "lock";
 
@@ -32,15 +32,18 @@ struct Stamp {
 
 impl Stamp {
     fn of(path: &str) -> Result<Self, InputError> {
-        let about = fs::metadata(path).map_err(|e| InputError::io(path, e))?;
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        Self::called(whole.display().to_string(), Path::new(path))
+            .map_err(|e| InputError::io(path, e))
+    }
+
+    /// A part of a cache, by its name in it: the folder may move.
+    fn called(name: String, path: &Path) -> std::io::Result<Self> {
+        let about = fs::metadata(path)?;
         let since =
             about.modified().ok().and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
-        let whole = std::path::absolute(path).unwrap_or_else(|_| path.into());
-        Ok(Self {
-            path: whole.display().to_string(),
-            length: about.len(),
-            written: since.map(|t| (t.as_secs(), t.subsec_nanos())),
-        })
+        let written = since.map(|t| (t.as_secs(), t.subsec_nanos()));
+        Ok(Self { path: name, length: about.len(), written })
     }
 }
 
@@ -56,8 +59,8 @@ struct Key {
 #[derive(Serialize, Deserialize)]
 struct About<A> {
     key: Key,
-    /// What belongs to the cache: names in the folder, and lengths.
-    parts: Vec<(String, u64)>,
+    /// What belongs to the cache: names in the folder, with lengths and times.
+    parts: Vec<Stamp>,
     found: A,
 }
 
@@ -91,8 +94,9 @@ impl Cache {
     pub(crate) fn kept<A: DeserializeOwned>(&self) -> Option<A> {
         let text = fs::read(self.folder.join(ABOUT)).ok()?;
         let about: About<A> = serde_json::from_slice(&text).ok()?;
-        let whole = |(name, length): &(String, u64)| {
-            fs::metadata(self.folder.join(name)).is_ok_and(|found| found.len() == *length)
+        let whole = |part: &Stamp| {
+            let now = Stamp::called(part.path.clone(), &self.folder.join(&part.path));
+            now.is_ok_and(|now| now == *part)
         };
         (about.key == self.key && about.parts.iter().all(whole)).then_some(about.found)
     }
@@ -160,12 +164,9 @@ impl Making<'_> {
         if now != self.cache.key.files {
             return Err(InputError::Changed { path: self.cache.source.clone() });
         }
-        let length = |name: &String| {
-            let about = fs::metadata(self.cache.folder.join(name))?;
-            Ok((name.clone(), about.len()))
-        };
+        let stamp = |name: &String| Stamp::called(name.clone(), &self.cache.folder.join(name));
         let written = || {
-            let parts = parts.iter().map(length).collect::<std::io::Result<Vec<_>>>()?;
+            let parts = parts.iter().map(stamp).collect::<std::io::Result<Vec<_>>>()?;
             let about = About { key: self.cache.key.clone(), parts, found };
             let target = self.cache.folder.join(ABOUT);
             let mut file = neighbour::beside(&target)?;

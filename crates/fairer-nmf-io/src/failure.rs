@@ -41,7 +41,8 @@ impl From<InputError> for Failure {
             // A good file on a machine that is too small for it.
             InputError::NoMemory { .. }
             | InputError::Stopped { .. }
-            | InputError::NoCache { .. } => Self::failed(error),
+            | InputError::NoCache { .. }
+            | InputError::NoSpool { .. } => Self::failed(error),
             error => Self::wrong(error),
         }
     }

@@ -13,7 +13,7 @@ use super::options::Precision;
 use super::room::Room;
 
 /// Arrays that are taken for the matrix if several are there.
-const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
+pub(crate) const USUAL_NAMES: [&str; 2] = ["X", "arr_0"];
 /// Rows and columns that can be counted.
 const MOST: i64 = i32::MAX as i64;
 

@@ -79,11 +79,14 @@ impl Stream {
         memory: usize,
         limit: InputLimit,
     ) -> Result<Self, InputError> {
+        // What describes a file grows with its row groups: one at a time.
         let first = Opened::new(&files[0])?;
-        let (names, notes) = (first.names(), first.note().into_iter().collect());
+        let (names, index) = (first.names(), first.index.clone());
+        let notes = first.note().into_iter().collect();
+        drop(first);
         for path in &files {
             let file = Opened::new(path)?;
-            let other = match (file.names() == names, file.index == first.index) {
+            let other = match (file.names() == names, file.index == index) {
                 (true, true) => None,
                 (true, false) => Some("another index"),
                 (false, _) => Some("other columns"),
@@ -101,7 +104,7 @@ impl Stream {
         }
         let row = size_of::<Cell>() * names.len().max(1);
         let batch = (memory / BATCHES_IN_MEMORY / row).clamp(FEWEST, MOST);
-        Ok(Self { files, names, index: first.index, notes, batch, memory })
+        Ok(Self { files, names, index, notes, batch, memory })
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

@@ -10,7 +10,7 @@ use super::cache::{Cache, Making};
 use super::error::InputError;
 use super::options::Format;
 use super::room::{InputLimit, Room};
-use super::{npy, shards};
+use super::{npy, npz, shards};
 
 /// Of the memory that a fit may take, what the arrays of one archive take at the most to stay as they are: three are in memory at
 /// a time, each in several forms while it is unpacked.
@@ -49,12 +49,13 @@ pub(crate) fn unpacked(
     if archives.iter().all(|archive| archive.bytes <= (memory / PARTS_OF_MEMORY) as u64) {
         return Ok(None);
     }
-    let place = |archive: &Archive| match in_folder {
-        true => Path::new(&archive.path).file_stem().map(PathBuf::from).unwrap_or_default(),
-        false => PathBuf::new(),
+    // Numbers tell `a.npz` from `a.NPZ`, and from what else is in a cache.
+    let place = |at: usize| match Path::new(&archives[at].path).file_stem() {
+        Some(name) if in_folder => PathBuf::from(format!("{at:05}-{}", name.display())),
+        _ => PathBuf::new(),
     };
-    let parts = archives.iter().flat_map(|archive| {
-        archive.arrays.iter().map(|name| place(archive).join(name).display().to_string())
+    let parts = archives.iter().enumerate().flat_map(|(at, archive)| {
+        archive.arrays.iter().map(move |name| place(at).join(name).display().to_string())
     });
     let parts: Vec<String> = parts.collect();
     let sources = archives.iter().map(|archive| archive.path.clone()).collect();
@@ -62,14 +63,14 @@ pub(crate) fn unpacked(
     let reused = cache.kept::<()>().is_some();
     if !reused {
         let making = cache.begin()?;
-        for archive in &archives {
-            archive.unpack(&cache.folder().join(place(archive)), limit, &making, watch)?;
+        for (at, archive) in archives.iter().enumerate() {
+            archive.unpack(&cache.folder().join(place(at)), limit, &making, watch)?;
         }
         making.finish(&parts, ())?;
     }
     let shards = files.iter().map(|file| {
-        let archive = archives.iter().find(|archive| archive.path == *file);
-        let unpacked = archive.map(|archive| cache.folder().join(place(archive)));
+        let archive = archives.iter().position(|archive| archive.path == *file);
+        let unpacked = archive.map(|at| cache.folder().join(place(at)));
         unpacked.map_or(file.clone(), |folder| folder.display().to_string())
     });
     let folder = cache.folder().display().to_string();
@@ -94,11 +95,15 @@ impl Archive {
                 is_csr(path, &mut zip)?;
                 sparse.map(str::to_owned).to_vec()
             }
-            _ => names
-                .into_iter()
-                .filter(|name| name == "X.npy" || name == "arr_0.npy")
-                .take(1)
-                .collect(),
+            _ => {
+                let usual = npz::USUAL_NAMES.map(|name| format!("{name}.npy"));
+                let found: Vec<String> =
+                    usual.into_iter().filter(|usual| names.contains(usual)).take(1).collect();
+                if let [name] = &found[..] {
+                    is_by_rows(path, zip.by_name(name).map_err(|e| damaged(path, &e))?)?;
+                }
+                found
+            }
         };
         let mut bytes = 0;
         for name in &arrays {
@@ -153,10 +158,33 @@ fn damaged(path: &str, why: &dyn std::fmt::Display) -> InputError {
     InputError::damaged(path, format!("it is not a whole zip archive ({why})"))
 }
 
-fn is_csr(path: &str, zip: &mut ZipArchive<BufReader<File>>) -> Result<(), InputError> {
-    let Ok(mut format) = zip.by_name("format.npy") else { return Ok(()) };
+/// The first bytes of an array, its header among them.
+fn head(path: &str, array: impl Read) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    format.read_to_end(&mut bytes).map_err(|e| InputError::io(path, e))?;
+    array
+        .take(npy::LONGEST_HEADER)
+        .read_to_end(&mut bytes)
+        .map_err(|e| InputError::damaged(path, e))?;
+    Ok(bytes)
+}
+
+/// What is wrong with an array otherwise is said by those who open it.
+fn is_by_rows(path: &str, array: impl Read) -> Result<(), InputError> {
+    match npy::Header::parse(path, &head(path, array)?) {
+        Ok(header) if header.fortran => Err(InputError::Unsupported {
+            path: path.into(),
+            what: "a matrix in column order, whose rows do not lie together".into(),
+            fix:
+                "save it with numpy.savez(path, X=numpy.ascontiguousarray(X)), or give more memory"
+                    .into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn is_csr(path: &str, zip: &mut ZipArchive<BufReader<File>>) -> Result<(), InputError> {
+    let Ok(format) = zip.by_name("format.npy") else { return Ok(()) };
+    let bytes = head(path, format)?;
     match npy::strings(path, &bytes)?.concat().as_str() {
         "csr" => Ok(()),
         other => Err(InputError::Unsupported {

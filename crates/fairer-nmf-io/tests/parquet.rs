@@ -9,7 +9,7 @@ use fairer_nmf_io::{
     Dataset, DenseView, InputError, Matrix, Missing, ReadOptions, column_names, on_disk, read,
 };
 use ndarray::{Array2, Axis, concatenate};
-use parquet::data_type::DoubleType;
+use parquet::data_type::{DoubleType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
@@ -125,6 +125,33 @@ fn the_files_of_dask_are_read_in_the_order_of_their_numbers() {
     let rows = dense(&read(&shard, &ReadOptions::default()).unwrap());
     let first: Vec<f64> = rows.column(0).iter().copied().step_by(2).collect();
     assert_eq!(first, (0..12).map(f64::from).collect::<Vec<_>>());
+}
+
+/// As pandas writes `datetime64[ns]`: a date is no number, in whatever unit.
+#[test]
+fn times_in_nanoseconds_are_no_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let schema = "message rows { required double a; required int64 day (TIMESTAMP(NANOS,false)); }";
+    let schema = parse_message_type(schema).unwrap();
+    let file = fs::File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema.into(), Default::default()).unwrap();
+    let mut rows = writer.next_row_group().unwrap();
+    let mut column = rows.next_column().unwrap().unwrap();
+    column.typed::<DoubleType>().write_batch(&[1.0, 2.0], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = rows.next_column().unwrap().unwrap();
+    let days = [1_577_836_800_000_000_000, 1_577_923_200_000_000_000];
+    column.typed::<Int64Type>().write_batch(&days, None, None).unwrap();
+    column.close().unwrap();
+    rows.close().unwrap();
+    writer.close().unwrap();
+    let path = path.to_str().unwrap();
+    let error = read(path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("`day`") && error.contains("2020-01-01"), "{error}");
+    let options = ReadOptions { group_by: vec!["day".into()], ..ReadOptions::default() };
+    let labels = read(path, &options).unwrap().labels.unwrap();
+    assert!(labels[0].starts_with("2020-01-01") && labels[1].starts_with("2020-01-02"));
 }
 
 /// What pandas and Dask take off when they read is no feature, in memory and on disk; it can still be named.

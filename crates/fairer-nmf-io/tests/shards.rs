@@ -143,6 +143,59 @@ fn a_folder_of_archives_is_unpacked_once() {
     assert_eq!(kept(), 2);
 }
 
+/// An archive with these arrays, in this order.
+fn archive(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, array) in arrays {
+        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(array).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// What is unpacked is what is read as a whole, whatever names and orders there are; and a cache that was written to is made again.
+#[test]
+fn unpacked_archives_are_what_they_were() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("rows");
+    fs::create_dir(&path).unwrap();
+    let of = |value: f64| npy(300, 4, move |row, column| value + (row * 4 + column) as f64);
+    // The order of an archive does not choose, nor do letters of a name or names that a cache has too.
+    let two = archive(&[("arr_0.npy", of(9e6)), ("X.npy", of(0.0))]);
+    for (name, bytes) in [
+        ("1.npz", two),
+        ("2.npz", archive(&[("X.npy", of(1e4))])),
+        ("2.NPZ", archive(&[("X.npy", of(2e4))])),
+        ("about.json.npz", archive(&[("X.npy", of(3e4))])),
+        ("lock.npz", archive(&[("X.npy", of(4e4))])),
+    ] {
+        fs::write(path.join(name), bytes).unwrap();
+    }
+    let path = path.display().to_string();
+    let rows = |memory| {
+        let found = on_disk(&path, &ReadOptions::default(), memory, &|_| true).unwrap();
+        (all(&double_of(&found.shards, memory)), found)
+    };
+    let (whole, small) = (rows(1 << 30), rows(1 << 14));
+    assert_eq!((whole.1.note, whole.0.len()), (None, 1500));
+    assert_eq!(whole.0, small.0);
+    // Of the same length.
+    fs::write(Path::new(&small.1.shards[0]).join("X.npy"), of(7.0)).unwrap();
+    let again = rows(1 << 14);
+    assert!(again.1.note.unwrap().contains("was converted once"));
+    assert_eq!(again.0, whole.0);
+    // Rows that do not lie together.
+    let mut bytes = of(0.0);
+    let at = bytes.windows(5).position(|text| text == b"False").unwrap();
+    bytes[at..at + 5].copy_from_slice(b"True ");
+    let fortran = folder.path().join("f.npz");
+    fs::write(&fortran, archive(&[("X.npy", bytes)])).unwrap();
+    let fortran = fortran.display().to_string();
+    let error = on_disk(&fortran, &ReadOptions::default(), 1 << 14, &|_| true).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("f.npz holds a matrix in column order") && error.contains("savez"));
+}
+
 #[test]
 fn files_that_do_not_go_together_are_refused() {
     assert!(complaint(&fixture("fortran_f4.npy"), 1 << 20).contains("numpy.ascontiguousarray"));
@@ -208,10 +261,7 @@ fn written(folder: &Path, form: &str) -> (String, Vec<PathBuf>) {
             (whole, files.map(|(name, bytes)| put(name, bytes)).into())
         }
         "packed" => {
-            let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-            archive.start_file("X.npy", zip::write::SimpleFileOptions::default()).unwrap();
-            archive.write_all(&npy(ROWS, COLUMNS, entry)).unwrap();
-            let path = put("x.npz", archive.finish().unwrap().into_inner());
+            let path = put("x.npz", archive(&[("X.npy", npy(ROWS, COLUMNS, entry))]));
             (path.display().to_string(), vec![path])
         }
         "sparse" => {

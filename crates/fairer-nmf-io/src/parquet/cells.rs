@@ -1,6 +1,6 @@
 //! Cells of one column, by the format's own reader, as numbers and words.
 
-use parquet::basic::{ConvertedType, LogicalType};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -57,9 +57,7 @@ pub(super) fn read(
         ColumnReader::Int32ColumnReader(r) => {
             values(r, about, rows, |v| Ok(Field::convert_int32(about, v)))
         }
-        ColumnReader::Int64ColumnReader(r) => {
-            values(r, about, rows, |v| Ok(Field::convert_int64(about, v)))
-        }
+        ColumnReader::Int64ColumnReader(r) => values(r, about, rows, |v| Ok(long(about, v))),
         ColumnReader::Int96ColumnReader(r) => {
             values(r, about, rows, |v| Ok(Field::convert_int96(about, v)))
         }
@@ -69,6 +67,18 @@ pub(super) fn read(
         ColumnReader::FixedLenByteArrayColumnReader(r) => {
             values(r, about, rows, |v| bytes(about, v.into()))
         }
+    }
+}
+
+/// A number, a date or a time; those of nanoseconds, as pandas writes them, are numbers to the format's own reader.
+fn long(about: &ColumnDescPtr, value: i64) -> Field {
+    let micros = value.div_euclid(1000);
+    match about.logical_type_ref() {
+        Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS => {
+            Field::TimestampMicros(micros)
+        }
+        Some(LogicalType::Time(time)) if time.unit == TimeUnit::NANOS => Field::TimeMicros(micros),
+        _ => Field::convert_int64(about, value),
     }
 }
 

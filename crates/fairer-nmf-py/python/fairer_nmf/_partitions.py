@@ -230,8 +230,11 @@ def united(found: dict[int, Found], most: int) -> Groups | None:
         return None
     labels = list(dict.fromkeys(label for part in labelled for label in part.labels or []))
     columns = {}
-    for place, (name, order) in enumerate(zip(labelled[0].names, labelled[0].orders, strict=True)):
+    for place, name in enumerate(labelled[0].names):
         _refuse_two_types(found, place)
+        # Where partitions differ in it there is no order, as in memory.
+        orders = [part.orders[place] for part in labelled]
+        order = orders[0] if all(other == orders[0] for other in orders) else None
         columns[name] = _column([label[place] for label in labels], order)
     return encode_groups(columns, None, most)
 
