@@ -365,7 +365,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
 /// How often chance does as badly, adjusted over the groups: by the loss where every random group got a
 /// baseline of its own, else by the error.
 fn p_value(chances: &GroupChances) -> f64 {
-    chances.loss.as_ref().unwrap_or(&chances.relative_error).adjusted
+    chances.loss.as_ref().unwrap_or(&chances.relative_error).adjusted_p
 }
 
 /// A setting of the run.

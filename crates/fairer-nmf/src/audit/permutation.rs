@@ -34,11 +34,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chance {
     /// (1 + draws at least as bad)/(1 + draws).
-    pub p: f64,
+    pub p_value: f64,
     /// The same, corrected for the number of groups (Holm).
-    pub adjusted: f64,
+    pub adjusted_p: f64,
     /// Mean of the statistic over the draws: what a random group of that size has.
-    pub expected: f64,
+    pub mean: f64,
 }
 
 /// The tests of one group.
@@ -194,12 +194,12 @@ fn chances(observed: &[f64], by_draw: &[Vec<f64>]) -> Vec<Chance> {
         let least = observed - EQUAL * observed.abs();
         let as_bad = by_draw.iter().filter(|draw| draw[l] >= least).count();
         let sum: f64 = by_draw.iter().map(|draw| draw[l]).sum();
-        let p = (1 + as_bad) as f64 / (1 + by_draw.len()) as f64;
-        Chance { p, adjusted: p, expected: sum / by_draw.len() as f64 }
+        let p_value = (1 + as_bad) as f64 / (1 + by_draw.len()) as f64;
+        Chance { p_value, adjusted_p: p_value, mean: sum / by_draw.len() as f64 }
     };
     let mut found: Vec<Chance> = observed.iter().enumerate().map(of_group).collect();
-    let adjusted = holm(&found.iter().map(|chance| chance.p).collect::<Vec<f64>>());
-    found.iter_mut().zip(adjusted).for_each(|(chance, adjusted)| chance.adjusted = adjusted);
+    let adjusted = holm(&found.iter().map(|chance| chance.p_value).collect::<Vec<f64>>());
+    found.iter_mut().zip(adjusted).for_each(|(chance, adjusted)| chance.adjusted_p = adjusted);
     found
 }
 
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn draws_that_cannot_tell_are_said_to_be_too_few() {
-        let chance = Chance { p: 1.0, adjusted: 1.0, expected: 0.1 };
+        let chance = Chance { p_value: 1.0, adjusted_p: 1.0, mean: 0.1 };
         let said = |draws: usize, groups: usize, refit: bool, level: f64| {
             let one = GroupChances { relative_error: chance, loss: refit.then_some(chance) };
             Permutation { draws, refit, groups: vec![one; groups] }.too_few(level)

@@ -76,7 +76,7 @@ fn p_values_of_exchangeable_rows_are_uniform() {
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let found = evaluate(&data, random(2, 5, 7).view(), None, &[0.0, 0.0]).unwrap();
         let test = permutation_test(&data, &found, 199, seed).unwrap();
-        p.push(test.groups[0].relative_error.p);
+        p.push(test.groups[0].relative_error.p_value);
     }
     p.sort_by(f64::total_cmp);
     let distance = p
@@ -101,8 +101,8 @@ fn a_group_that_fares_worse_is_found_by_both_tests() {
     let refit = permutation_test_refit(&data, &found, 4, 1, 39, 0).unwrap();
     let worst = found.losses.iter().position(|g| *g == found.worst_loss()).unwrap();
     println!("{:?}\n{:?}", fixed.groups, refit.groups);
-    assert!(fixed.groups[worst].relative_error.p < 0.05);
-    assert!(refit.groups[worst].loss.unwrap().p < 0.05);
+    assert!(fixed.groups[worst].relative_error.p_value < 0.05);
+    assert!(refit.groups[worst].loss.unwrap().p_value < 0.05);
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn new_baselines_keep_the_loss_test_valid_for_a_small_group() {
         let model = fit(&data, &standard, &silent).unwrap().model;
         let found = evaluate(&data, model.components.view(), None, &[0.0, 0.0]).unwrap();
         let test = permutation_test_refit(&data, &found, 3, 1, 19, seed).unwrap();
-        low += usize::from(test.groups[0].loss.unwrap().p <= 0.2);
+        low += usize::from(test.groups[0].loss.unwrap().p_value <= 0.2);
     }
     println!("p ≤ 0.2 in {low} of 100");
     // 20 expected; the binomial leaves 32 with three standard deviations.

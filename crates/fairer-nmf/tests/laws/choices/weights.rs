@@ -176,7 +176,7 @@ fn equal_weights_change_nothing_and_unequal_ones_widen_the_limits() {
         near(group.rows as f64, equal.groups[l].effective_rows.unwrap(), "effective rows");
         let high = |r: &AuditReport| r.bootstrap.as_ref().unwrap().groups[l].loss.high;
         near(high(&plain), high(&equal), "interval");
-        let p = |r: &AuditReport| r.permutation.as_ref().unwrap().groups[l].relative_error.p;
+        let p = |r: &AuditReport| r.permutation.as_ref().unwrap().groups[l].relative_error.p_value;
         near(p(&plain), p(&equal), "p");
         assert!((limits(&plain)[l] - limits(&equal)[l]).abs() < 1e-4, "limits of {}", group.name);
     }
