@@ -25,7 +25,8 @@ use std::path::{Path, PathBuf};
 
 use fairer_nmf::{GroupedData, Observer, Progress};
 use fairer_nmf_io::{Failure, Output};
-use fairer_nmf_report::chart_files;
+use fairer_nmf_report::{SCHEMA, chart_files};
+use serde::Serialize;
 
 use cells::Cells;
 pub use sets::HEART_DISEASE;
@@ -208,4 +209,32 @@ fn make_folder(settings: &Settings<'_>) -> Result<(), Failure> {
 fn put(folder: &Path, name: &str, content: &[u8]) -> Result<(), Failure> {
     let path = folder.join(name).display().to_string();
     Output::claim("--out", &path, true)?.write(content)
+}
+
+/// A study of all data sets as JSON.
+#[derive(Serialize)]
+struct Study<'a, T> {
+    /// The version of the fields; docs/schema has a schema for every study.
+    schema: u32,
+    sets: &'a [OfSet<T>],
+    version: &'static str,
+}
+
+/// What a study found on a data set.
+#[derive(Serialize)]
+struct OfSet<T> {
+    /// As in results.csv.
+    dataset: &'static str,
+    title: &'static str,
+    #[serde(flatten)]
+    found: T,
+}
+
+/// Writes what a study found on all sets.
+fn put_study<T: Serialize>(folder: &Path, name: &str, sets: &[OfSet<T>]) -> Result<(), Failure> {
+    let study = Study { schema: SCHEMA, sets, version: env!("CARGO_PKG_VERSION") };
+    let mut text = serde_json::to_vec_pretty(&study)
+        .map_err(|e| Failure::failed(format!("cannot write {name}: {e}")))?;
+    text.push(b'\n');
+    put(folder, name, &text)
 }

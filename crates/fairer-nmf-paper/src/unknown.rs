@@ -18,7 +18,7 @@ use fairer_nmf_report::charts::{
 use serde::Serialize;
 
 use crate::neighbours::rank;
-use crate::{Settings, Watch, on_every_set, put};
+use crate::{OfSet, Settings, Watch, on_every_set, put, put_study};
 
 /// A way without known groups.
 #[derive(Clone, Copy)]
@@ -31,14 +31,15 @@ enum Way {
     Share(f64),
 }
 
-const WAYS: [(Way, &str); 7] = [
-    (Way::Found(Discover::Topics), "clusters of topics"),
-    (Way::Strongest, "strongest topic"),
-    (Way::Found(Discover::Errors), "errors, iterated"),
-    (Way::Found(Discover::HeldOutErrors), "held-out errors"),
-    (Way::Share(0.5), "worst half of rows"),
-    (Way::Share(0.25), "worst quarter of rows"),
-    (Way::Share(0.1), "worst tenth of rows"),
+/// The ways with their codes, for programs, and their titles.
+const WAYS: [(Way, &str, &str); 7] = [
+    (Way::Found(Discover::Topics), "topics", "clusters of topics"),
+    (Way::Strongest, "strongest-topic", "strongest topic"),
+    (Way::Found(Discover::Errors), "errors", "errors, iterated"),
+    (Way::Found(Discover::HeldOutErrors), "held-out-errors", "held-out errors"),
+    (Way::Share(0.5), "worst-half", "worst half of rows"),
+    (Way::Share(0.25), "worst-quarter", "worst quarter of rows"),
+    (Way::Share(0.1), "worst-tenth", "worst tenth of rows"),
 ];
 
 /// Whether a way is another one at this rank: with as many groups as topics, clusters of topics are the strongest topic.
@@ -53,6 +54,7 @@ const STARTS: usize = 2;
 #[derive(Debug, Clone, Serialize)]
 struct Outcome {
     way: &'static str,
+    title: &'static str,
     /// The worst loss of the known groups, of every trial.
     worst_losses: Vec<f64>,
     /// Which part of the benefit of known groups that is, of every trial.
@@ -61,10 +63,9 @@ struct Outcome {
     total_errors: Vec<f64>,
 }
 
-/// A data set.
+/// What all ways leave of a data set.
 #[derive(Debug, Clone, Serialize)]
 struct Found {
-    title: &'static str,
     rank: usize,
     groups: usize,
     outcomes: Vec<Outcome>,
@@ -101,7 +102,7 @@ fn trial(
         Some(judged(data, &by(data, Method::standard(), given.clone())?, &errors)?),
         Some(judged(data, &by(data, Method::am(), given)?, &errors)?),
     ];
-    for (way, _) in WAYS {
+    for (way, ..) in WAYS {
         if is_another(way, rank, data.groups().len()) {
             left.push(None);
             continue;
@@ -140,14 +141,14 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
                     trial(data, rank(set), settings.seed + t, observer)
                 })
                 .collect::<fairer_nmf::Result<Vec<_>>>()?;
-            all.push(gathered(set.title, rank(set), data.groups().len(), &trials));
+            let found = gathered(rank(set), data.groups().len(), &trials);
+            all.push(OfSet { dataset: set.key, title: set.title, found });
             Ok(())
         },
     )?;
     let text: String = all.iter().map(markdown).collect();
     put(settings.out, "unknown-groups.md", text.as_bytes())?;
-    let json = serde_json::to_vec_pretty(&all).unwrap_or_default();
-    put(settings.out, "unknown-groups.json", &json)?;
+    put_study(settings.out, "unknown-groups.json", &all)?;
     let failed = |e| Failure::failed(format!("cannot draw unknown-groups: {e}"));
     for (ending, content) in chart_files(&picture(&all)).map_err(failed)? {
         put(settings.out, &format!("unknown-groups.{ending}"), &content)?;
@@ -155,25 +156,21 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
     Ok(text)
 }
 
-fn gathered(
-    title: &'static str,
-    rank: usize,
-    groups: usize,
-    trials: &[Vec<Option<(f64, f64)>>],
-) -> Found {
-    let names = ["standard NMF", "Fairer-NMF, groups known"];
-    let names = names.into_iter().chain(WAYS.iter().map(|(_, name)| *name));
-    let outcome = |(at, way): (usize, &'static str)| {
+fn gathered(rank: usize, groups: usize, trials: &[Vec<Option<(f64, f64)>>]) -> Found {
+    let known = [("standard", "standard NMF"), ("am", "Fairer-NMF, groups known")];
+    let ways = known.into_iter().chain(WAYS.map(|(_, code, title)| (code, title)));
+    let outcome = |(at, (way, title)): (usize, (&'static str, &'static str))| {
         let found: Vec<(f64, f64)> = trials.iter().filter_map(|left| left[at]).collect();
         let parts = trials.iter().filter_map(|left| recovered(left, at));
         (!found.is_empty()).then(|| Outcome {
             way,
+            title,
             worst_losses: found.iter().map(|(loss, _)| *loss).collect(),
             recovered: parts.collect(),
             total_errors: found.iter().map(|(_, error)| *error).collect(),
         })
     };
-    Found { title, rank, groups, outcomes: names.enumerate().filter_map(outcome).collect() }
+    Found { rank, groups, outcomes: ways.enumerate().filter_map(outcome).collect() }
 }
 
 /// The part of the fall from standard NMF to Fairer-NMF with known groups; nothing where that is next to none.
@@ -192,11 +189,11 @@ fn range(values: &[f64]) -> (f64, f64) {
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
-fn markdown(found: &Found) -> String {
+fn markdown(OfSet { title, found, .. }: &OfSet<Found>) -> String {
     let trials = found.outcomes[0].worst_losses.len();
     let mut text = format!(
         "**{}, rank {}, {} groups hidden, trials: {trials}.**\n\n| way | worst loss of the known groups | recovered | least to most | total error |\n| --- | --- | --- | --- | --- |\n",
-        found.title, found.rank, found.groups
+        title, found.rank, found.groups
     );
     for outcome in &found.outcomes {
         let (least, most) = range(&outcome.recovered);
@@ -204,7 +201,7 @@ fn markdown(found: &Found) -> String {
         let _ = writeln!(
             text,
             "| {} | {:.4} | {:.0} % | {:.0} to {:.0} % | {:.4} |",
-            outcome.way,
+            outcome.title,
             mean(&outcome.worst_losses),
             100.0 * mean(&outcome.recovered),
             100.0 * least,
@@ -213,7 +210,7 @@ fn markdown(found: &Found) -> String {
         );
     }
     let (rank, groups) = (found.rank, found.groups);
-    for (_, name) in WAYS.into_iter().filter(|(way, _)| is_another(*way, rank, groups)) {
+    for (.., name) in WAYS.into_iter().filter(|(way, ..)| is_another(*way, rank, groups)) {
         let _ = writeln!(text, "\nWith as many groups as topics, {name} are the strongest topic.");
     }
     text.push('\n');
@@ -221,14 +218,16 @@ fn markdown(found: &Found) -> String {
 }
 
 /// Every way with the part that it recovers, set by set; what makes it worse by more than the whole benefit is drawn there.
-fn picture(all: &[Found]) -> String {
-    let series =
-        |(colour, found): (usize, &Found)| DumbbellSeries { name: found.title.to_owned(), colour };
-    let row = |name: &str| DumbbellRow {
-        name: name.to_owned(),
+fn picture(all: &[OfSet<Found>]) -> String {
+    let series = |(colour, set): (usize, &OfSet<Found>)| {
+        let name = set.title.to_owned();
+        DumbbellSeries { name, colour }
+    };
+    let row = |(_, code, title): (Way, &str, &str)| DumbbellRow {
+        name: title.to_owned(),
         points: (all.iter())
-            .map(|found| {
-                let values = &found.outcomes.iter().find(|outcome| outcome.way == name)?.recovered;
+            .map(|OfSet { found, .. }| {
+                let values = &found.outcomes.iter().find(|outcome| outcome.way == code)?.recovered;
                 let (least, most) = range(values);
                 let inside = |v: f64| v.clamp(-1.0, 1.0);
                 let interval = Some((inside(least), inside(most)));
@@ -243,7 +242,7 @@ fn picture(all: &[Found]) -> String {
             .to_owned(),
         band: None,
         series: all.iter().enumerate().map(series).collect(),
-        rows: WAYS.iter().map(|(_, name)| *name).map(row).collect(),
+        rows: WAYS.into_iter().map(row).collect(),
         percent: Percent { decimals: 0 },
         width: 720.0,
     })
@@ -260,12 +259,18 @@ mod tests {
             let others = (0..WAYS.len() - 1).map(|k| Some((0.3 + 0.01 * k as f64, 0.5)));
             [Some((0.4, 0.5)), Some((0.2, 0.6)), topics].into_iter().chain(others).collect()
         };
-        let apart = gathered("apart", 5, 2, &[trial(Some((0.3, 0.5))), trial(Some((0.4, 0.5)))]);
-        let one = gathered("one", 3, 3, &[trial(None), trial(None)]);
-        assert_eq!((apart.outcomes.len(), one.outcomes.len()), (2 + WAYS.len(), 1 + WAYS.len()));
-        assert!((mean(&apart.outcomes[2].recovered) - 0.25).abs() < 1e-12);
+        let apart = gathered(5, 2, &[trial(Some((0.3, 0.5))), trial(Some((0.4, 0.5)))]);
+        let one = gathered(3, 3, &[trial(None), trial(None)]);
+        let [apart, one] = [("apart", apart), ("one", one)].map(|(title, found)| OfSet {
+            dataset: title,
+            title,
+            found,
+        });
+        let counted = |set: &OfSet<Found>| set.found.outcomes.len();
+        assert_eq!((counted(&apart), counted(&one)), (2 + WAYS.len(), 1 + WAYS.len()));
+        assert!((mean(&apart.found.outcomes[2].recovered) - 0.25).abs() < 1e-12);
         assert!(is_another(WAYS[0].0, 3, 3) && !is_another(WAYS[0].0, 5, 2));
-        assert!(WAYS[1..].iter().all(|(way, _)| !is_another(*way, 3, 3)));
+        assert!(WAYS[1..].iter().all(|(way, ..)| !is_another(*way, 3, 3)));
         let text = markdown(&one);
         assert!(!text.contains("| clusters of topics |"), "{text}");
         assert!(text.contains("clusters of topics are the strongest topic"), "{text}");

@@ -206,13 +206,15 @@ fn hidden_groups_are_studied() {
     assert!(ran.err.contains("20 Newsgroups is skipped"), "{}", ran.err);
     assert!(ran.out.contains("groups hidden, trials: 1"), "{}", ran.out);
     let json = place.json("u/unknown-groups.json");
-    let sets = json.as_array().unwrap();
+    assert_eq!(json["schema"], 1);
+    let sets = json["sets"].as_array().unwrap();
     assert_eq!(sets.len(), 3);
     for set in sets {
         let outcomes = set["outcomes"].as_array().unwrap();
         // With as many groups as topics, two ways are one.
         let count = if set["rank"] == set["groups"] { 8 } else { 9 };
         assert_eq!(outcomes.len(), count);
+        assert_eq!([&outcomes[0]["way"], &outcomes[1]["way"]], ["standard", "am"]);
         let of = |at: usize, what: &str| number(&outcomes[at][what][0]);
         assert_eq!((of(0, "recovered"), of(1, "recovered")), (0.0, 1.0));
         // The part is that of the fall from standard NMF to known groups.

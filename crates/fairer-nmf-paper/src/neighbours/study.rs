@@ -7,7 +7,7 @@ use fairer_nmf_io::Failure;
 
 use super::{ALL, Compared, compare};
 use crate::sets::Set;
-use crate::{Part, Settings, Watch, on_every_set, put};
+use crate::{OfSet, Part, Settings, Watch, on_every_set, put, put_study};
 
 /// The rank of every set: as many topics as groups at the least, and below what fits exactly.
 pub(crate) fn rank(set: &Set) -> usize {
@@ -26,7 +26,7 @@ pub(crate) fn rank(set: &Set) -> usize {
 /// If the folder cannot be used, the data cannot be read, or it was stopped.
 pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failure> {
     let mut text = String::new();
-    let mut all: Vec<(&str, Compared)> = Vec::new();
+    let mut all: Vec<OfSet<Compared>> = Vec::new();
     let n_init = if settings.quick { 1 } else { Parameters::new(1).n_init };
     on_every_set(
         settings,
@@ -41,12 +41,11 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
             };
             let found = compare(data, &ALL, &parameters, observer)?;
             text += &markdown(set.title, &found);
-            all.push((set.title, found));
+            all.push(OfSet { dataset: set.key, title: set.title, found });
             Ok(())
         },
     )?;
-    let json = serde_json::to_vec_pretty(&all).unwrap_or_default();
-    put(settings.out, "neighbours.json", &json)?;
+    put_study(settings.out, "neighbours.json", &all)?;
     put(settings.out, "neighbours.md", text.as_bytes())?;
     Ok(text)
 }
