@@ -9,6 +9,7 @@ import fairer_nmf
 da = pytest.importorskip("dask.array")
 import dask.dataframe as dd  # noqa: E402
 import pandas as pd  # noqa: E402
+from dask import delayed  # noqa: E402
 from test_dask import FIXED, far, fitted, rows_and_groups  # noqa: E402
 
 import fairer_nmf.dask as cluster  # noqa: E402
@@ -216,3 +217,36 @@ def test_what_cannot_be_fitted_is_refused_in_words(client):
         model.fit(frame, sensitive_features="c")
     with pytest.raises(ValueError, match="no columns that are features"):
         model.fit(frame, sensitive_features=["a", "b"])
+
+
+def test_a_score_is_of_the_columns_of_the_fit(client, tmp_path):
+    X, groups = rows_and_groups()
+    frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(10)])
+    model = fitted(cluster.FairerNMF, dd.from_pandas(frame.assign(who=groups), npartitions=3), "who", **FIXED)
+    own = fitted(fairer_nmf.FairerNMF, frame, groups, **FIXED).score(frame, sensitive_features=groups)
+    other = frame[frame.columns[::-1]].assign(more=1.0, who=groups)
+    for given in (frame.assign(who=groups), other):
+        frames = dd.from_pandas(given, npartitions=2)
+        assert model.score(frames, sensitive_features="who") == pytest.approx(own, abs=1e-10)
+        assert model.score(frames, sensitive_features=["who"]) == pytest.approx(own, abs=1e-10)
+        beside = frames.drop(columns="who")
+        assert model.score(beside, sensitive_features=frames["who"]) == pytest.approx(own, abs=1e-10)
+    renamed = dd.from_pandas(frame.rename(columns={"word3": "w"}).assign(who=groups), npartitions=2)
+    with pytest.raises(ValueError, match="X has no column 'word3'"):
+        model.score(renamed, sensitive_features="who")
+
+
+@pytest.mark.parametrize("orders", [("bac", "abc"), ("ab", "bc")])
+def test_ordered_categories_may_differ_between_partitions(client, orders):
+    X, _ = rows_and_groups()
+    rng = np.random.default_rng(0)
+    words = [rng.choice([*order], 120) for order in orders]
+    parts = [
+        pd.Series(pd.Categorical(own, categories=[*order], ordered=True), index=range(at, at + 120))
+        for own, order, at in zip(words, orders, (0, 120), strict=True)
+    ]
+    labels = dd.from_delayed([delayed(part) for part in parts], meta=parts[0], verify_meta=False)
+    own = fitted(fairer_nmf.FairerNMF, X, np.concatenate(words), **FIXED)
+    model = fitted(cluster.FairerNMF, da.from_array(X, chunks=(120, -1)), labels, **FIXED)
+    assert [*map(str, model.groups_)] == [*map(str, own.groups_)]
+    assert far(own, model) < 1e-10
