@@ -13,6 +13,7 @@ mod store;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod view;
 
 pub use groups::GroupCodes;
 pub use source::{Block, BlockSource};
@@ -39,6 +40,7 @@ use serve::{Ask, Digest, Errors, Pass, Question};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Allowance, Store};
+use view::View;
 
 /// Rows that are read block by block.
 pub trait Blocks: Rows {
@@ -98,56 +100,6 @@ struct Core<T> {
     workers: Mutex<Option<Workers<T>>>,
     together: Together<Ask<T>>,
     reads: AtomicUsize,
-}
-
-/// The groups that a holder sees, and in which units.
-struct View {
-    /// Their numbers among all groups.
-    members: Vec<usize>,
-    groups: Vec<RowGroup>,
-    unit: f64,
-    /// Factor of every feature, the unit included.
-    scale: Option<Vec<f64>>,
-    /// Rows of these groups before every block, and in all.
-    before: Vec<usize>,
-}
-
-impl View {
-    fn new<T>(
-        core: &Core<T>,
-        members: Vec<usize>,
-        groups: Vec<RowGroup>,
-        unit: f64,
-        scale: Option<Vec<f64>>,
-    ) -> Self {
-        let mut before = vec![0];
-        for counts in &core.counts {
-            let here: usize = members.iter().map(|&l| counts[l]).sum();
-            before.push(before[before.len() - 1] + here);
-        }
-        Self { members, groups, unit, scale, before }
-    }
-
-    /// The same times a number.
-    fn times<T>(
-        core: &Core<T>,
-        members: Vec<usize>,
-        groups: &[RowGroup],
-        unit: f64,
-        by: f64,
-        scale: Option<&[f64]>,
-    ) -> Self {
-        let scale = match by == 1.0 {
-            true => scale.map(<[f64]>::to_vec),
-            false => Some(scale.map_or_else(
-                || vec![by; core.features],
-                |scale| scale.iter().map(|s| s * by).collect(),
-            )),
-        };
-        let groups =
-            groups.iter().map(|g| RowGroup { squared_norm: g.squared_norm * by * by, ..g.clone() });
-        Self::new(core, members, groups.collect(), unit * by, scale)
-    }
 }
 
 impl<T: Element> Held<T> {
