@@ -7,6 +7,7 @@ mod spool;
 
 use std::fs::File;
 
+use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -20,8 +21,8 @@ use super::guard;
 use super::plan::{Plan, Role};
 use super::room::{InputLimit, Room};
 use super::table::Table;
-use cells::{Cell, Column};
-use spool::Spool;
+use cells::Cell;
+use spool::{Spool, Spooled};
 
 /// Rows that are taken at once, at the least and at the most.
 const FEWEST: usize = 16;
@@ -229,7 +230,7 @@ impl Opened {
             if group.num_columns() < self.columns.len() + self.lists.len() {
                 return Err(InputError::damaged(&self.path, "columns are missing in some rows"));
             }
-            let mut columns = self.columns_of(&*group, plan, batch, memory)?;
+            let mut columns = self.columns_of(&*group, plan, (batch, memory), visit)?;
             let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             while left > 0 {
                 let rows = left.min(batch);
@@ -250,8 +251,8 @@ impl Opened {
         &self,
         group: &dyn RowGroupReader,
         plan: &Plan,
-        batch: usize,
-        memory: usize,
+        (batch, memory): (usize, usize),
+        visit: &mut dyn FnMut(&Cells) -> Result<bool, InputError>,
     ) -> Result<Vec<Column>, InputError> {
         let used = self.columns.iter().zip(&plan.roles).filter(|(_, role)| **role != Role::Unused);
         let unpacked = used.clone().map(|(&column, _)| {
@@ -278,6 +279,8 @@ impl Opened {
                     spool.write(&cells).map_err(|e| self.no_spool(e))?;
                 }
                 packed = Column::Spooled(spool.end_column().map_err(|e| self.no_spool(e))?);
+                // Nothing yet, so that who watches can end it.
+                visit(&Cells { rows: 0, columns: Vec::new() })?;
             }
             columns.push(packed);
         }
@@ -336,6 +339,13 @@ fn in_column(path: &str, column: String, error: &ParquetError) -> InputError {
         }
         other => other,
     }
+}
+
+/// A column of rows that lie together.
+enum Column {
+    Unused,
+    Packed(Box<ColumnReader>, ColumnDescPtr, Role),
+    Spooled(Spooled),
 }
 
 /// Some rows, column by column; of columns that are not used nothing.

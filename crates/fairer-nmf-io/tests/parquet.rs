@@ -92,6 +92,10 @@ fn a_folder_on_disk_holds_the_rows_of_its_files() {
         assert_eq!(labels.collect::<Vec<_>>(), [&expected[..], &expected[..]].concat());
         fs::remove_dir_all(Path::new(&found.shards[0]).parent().unwrap()).unwrap();
     }
+    // Columns that go through a file can be stopped before there are rows.
+    let stopped = on_disk(path, &options, 1, &|rows| rows > 0).unwrap_err().to_string();
+    assert!(stopped.contains("nothing was kept"), "{stopped}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     fs::copy(fixture("small.parquet"), Path::new(path).join("other.parquet")).unwrap();
     let message = on_disk(path, &options, 1 << 20, &|_| true).unwrap_err().to_string();
     assert!(message.contains("other.parquet holds other columns than"), "{message}");

@@ -7,19 +7,11 @@ use parquet::errors::ParquetError;
 use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::spool::Spooled;
 use crate::plan::Role;
 
 /// Dates and times beyond it are said as the numbers they are (chrono ends at 95 million days).
 const FARTHEST_DAY: u64 = 80_000_000;
 const MILLIS_A_DAY: u64 = 86_400_000;
-
-/// A column of rows that lie together.
-pub(super) enum Column {
-    Unused,
-    Packed(Box<ColumnReader>, ColumnDescPtr, Role),
-    Spooled(Spooled),
-}
 
 /// What a table needs of a cell.
 #[derive(Debug, Clone, PartialEq)]

@@ -37,6 +37,7 @@ use moments::BlockMoments;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serve::{Ask, Digest, Errors, Pass, Question};
+use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Allowance, Store};
@@ -65,8 +66,24 @@ pub fn in_blocks<T: Element>(
     scaling: &FeatureScaling,
     memory: usize,
 ) -> Result<Box<dyn Blocks>> {
-    T::hold_blocks(Box::new(source), groups, scaling, memory)
+    // Either is compiled here, whoever calls.
+    fn single(source: Box<dyn BlockSource<f32>>, (g, s, m): Asked<'_>) -> Result<Box<dyn Blocks>> {
+        Ok(Box::new(Held::new(source, g, s, m)?))
+    }
+    fn double(source: Box<dyn BlockSource<f64>>, (g, s, m): Asked<'_>) -> Result<Box<dyn Blocks>> {
+        Ok(Box::new(Held::new(source, g, s, m)?))
+    }
+    let asked = (groups, scaling, memory);
+    let source: Box<dyn BlockSource<T>> = Box::new(source);
+    let source: Box<dyn Any> = Box::new(source);
+    match source.downcast() {
+        Ok(source) => single(*source, asked),
+        Err(source) => double(*source.downcast().expect("f32 or f64"), asked),
+    }
 }
+
+/// Groups, scaling of features, and memory in bytes.
+type Asked<'a> = (GroupCodes, &'a FeatureScaling, usize);
 
 /// Data in blocks, with W.
 pub(super) struct Held<T: Element> {

@@ -5,14 +5,13 @@
 //! The one place where the number type of the data is chosen: behind the door nothing knows it, so
 //! the kernels are compiled once for f32 and once for f64, here.
 
-use super::blocks::Held;
 use super::digest::digest;
 use super::filled::Filled;
 use super::moments::InMemory;
 use super::origin::{Origin, Trace};
 use super::{
-    BlockSource, Blocks, FeatureScaling, GroupCodes, Moments, Representation, RowGroup, RowStart,
-    RowStep, Rows, pass, restore_rows, rising, save_rows,
+    Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
+    save_rows,
 };
 use crate::data::{GroupedData, Typed};
 use crate::dictionary::Dictionary;
@@ -39,14 +38,6 @@ pub trait Element: Typed {
     /// The data behind the door.
     #[doc(hidden)]
     fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a>;
-    /// Data in blocks behind the door.
-    #[doc(hidden)]
-    fn hold_blocks(
-        source: Box<dyn BlockSource<Self>>,
-        groups: GroupCodes,
-        scaling: &FeatureScaling,
-        memory: usize,
-    ) -> Result<Box<dyn Blocks>>;
     /// W in this type.
     #[doc(hidden)]
     fn representation(found: Representation) -> Array2<Self>;
@@ -57,14 +48,6 @@ macro_rules! element {
         impl Element for $type {
             fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
                 Box::new(Memory::new(data, units))
-            }
-            fn hold_blocks(
-                source: Box<dyn BlockSource<Self>>,
-                groups: GroupCodes,
-                scaling: &FeatureScaling,
-                memory: usize,
-            ) -> Result<Box<dyn Blocks>> {
-                Ok(Box::new(Held::new(source, groups, scaling, memory)?))
             }
             fn representation(found: Representation) -> Array2<Self> {
                 match found {
