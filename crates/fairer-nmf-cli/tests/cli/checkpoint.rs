@@ -44,14 +44,26 @@ fn model(place: &Place) -> Vec<u8> {
     std::fs::read(place.path().join("m.safetensors")).unwrap()
 }
 
-/// Whether a run was left in its middle.
-fn runs_on_their_way(place: &Place) -> bool {
-    let files = std::fs::read_dir(place.path()).unwrap().map(|file| file.unwrap());
-    let mut runs = files.filter(|f| f.file_name().to_string_lossy().starts_with("state."));
-    runs.any(|run| {
-        let begin = std::fs::read(run.path()).unwrap_or_default();
-        String::from_utf8_lossy(&begin[..begin.len().min(400)]).contains("\"going\":{")
-    })
+/// The runs of a checkpoint: their names, and whether they were left in the middle.
+fn runs(place: &Place) -> Vec<(String, bool)> {
+    let files = std::fs::read_dir(place.path()).unwrap().map(|file| file.unwrap().path());
+    let run = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_prefix("state.")?.to_owned();
+        let begin = std::fs::read(path).unwrap_or_default();
+        let begin = String::from_utf8_lossy(&begin[..begin.len().min(400)]).into_owned();
+        Some((name, begin.contains("\"going\":{")))
+    };
+    files.filter_map(run).collect()
+}
+
+/// Which part a checkpoint was left in: 0 the baselines, 1 the starts and exchanges, 2 the closing.
+fn part(runs: &[(String, bool)]) -> usize {
+    let has = |kind| runs.iter().any(|(name, _)| name.starts_with(kind));
+    match (has("finish"), ["restart", "standard", "exchange"].into_iter().any(has)) {
+        (true, _) => 2,
+        (false, true) => 1,
+        (false, false) => 0,
+    }
 }
 
 /// Kills the fit after random times, and goes on each time; returns how often it was killed.
@@ -62,6 +74,7 @@ fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
     let whole = start.elapsed();
     let expected = model(&place);
     let (mut state, mut killed, mut on_its_way) = (seed, 0, 0);
+    let mut parts = [0; 3];
     while killed < kills {
         std::fs::remove_file(place.path().join("m.safetensors")).unwrap();
         let mut begun = false;
@@ -94,11 +107,18 @@ fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
             killed += 1;
             // A process that ends before its checkpoint begins leaves none: begin anew.
             begun = place.has("state");
-            on_its_way += u32::from(runs_on_their_way(&place));
+            let runs = runs(&place);
+            on_its_way += u32::from(runs.iter().any(|(_, going)| *going));
+            parts[part(&runs)] += 1;
         }
         assert_eq!(expected, model(&place), "killed {killed} times");
     }
     assert!(on_its_way > kills / 10, "only {on_its_way} of {killed} were in the middle of a run");
+    println!(
+        "{on_its_way} of {killed} in the middle of a run; in baselines, starts, closing: {parts:?}"
+    );
+    // A few need not reach all parts.
+    assert!(kills < 100 || parts.iter().all(|part| *part > kills / 50), "{parts:?}");
     killed
 }
 
