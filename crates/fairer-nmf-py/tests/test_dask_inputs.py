@@ -250,3 +250,9 @@ def test_ordered_categories_may_differ_between_partitions(client, orders):
     model = fitted(cluster.FairerNMF, da.from_array(X, chunks=(120, -1)), labels, **FIXED)
     assert [*map(str, model.groups_)] == [*map(str, own.groups_)]
     assert far(own, model) < 1e-10
+
+
+def test_two_columns_of_one_name_are_refused(client):
+    frame = pd.DataFrame(np.ones((9, 3)), columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="more than one column called 'a'"):
+        fitted(cluster.FairerNMF, dd.from_pandas(frame, npartitions=2), None, **FIXED)

@@ -73,6 +73,9 @@ def blocks_of(X: Any, sensitive_features: Any = None) -> Blocks:
     if isinstance(X, (str, os.PathLike)):
         X = _frames().read_parquet(os.fspath(X))
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        twice = X.columns[X.columns.duplicated()]
+        if len(twice):
+            raise ValueError(f"X has more than one column called {twice[0]!r}: rename all but one")
         if isinstance(sensitive_features, str) or _is_names(sensitive_features):
             one = isinstance(sensitive_features, str)
             wanted = [sensitive_features] if one else list(sensitive_features)
