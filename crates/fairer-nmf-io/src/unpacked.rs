@@ -92,17 +92,11 @@ impl Archive {
             zip.file_names().filter_map(|name| Some(name.ok()?.to_string())).collect();
         let arrays: Vec<String> = match SPARSE {
             sparse if sparse.iter().all(|name| names.iter().any(|n| n == name)) => {
-                is_csr(path, &mut zip)?;
                 sparse.map(str::to_owned).to_vec()
             }
             _ => {
                 let usual = npz::USUAL_NAMES.map(|name| format!("{name}.npy"));
-                let found: Vec<String> =
-                    usual.into_iter().filter(|usual| names.contains(usual)).take(1).collect();
-                if let [name] = &found[..] {
-                    is_by_rows(path, zip.by_name(name).map_err(|e| damaged(path, &e))?)?;
-                }
-                found
+                usual.into_iter().filter(|usual| names.contains(usual)).take(1).collect()
             }
         };
         let mut bytes = 0;
@@ -120,6 +114,12 @@ impl Archive {
         watch: &dyn Fn(usize) -> bool,
     ) -> Result<(), InputError> {
         let mut zip = open(&self.path)?;
+        match &self.arrays[..] {
+            [dense] => {
+                is_by_rows(&self.path, zip.by_name(dense).map_err(|e| damaged(&self.path, &e))?)?
+            }
+            _ => is_csr(&self.path, &mut zip)?,
+        }
         fs::create_dir_all(folder).map_err(|e| making.failed(e))?;
         let stored = fs::metadata(&self.path).map_or(0, |about| about.len() as usize);
         let room = Room::on_disk(&self.path, stored, limit);

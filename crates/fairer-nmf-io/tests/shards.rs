@@ -191,9 +191,19 @@ fn unpacked_archives_are_what_they_were() {
     let fortran = folder.path().join("f.npz");
     fs::write(&fortran, archive(&[("X.npy", bytes)])).unwrap();
     let fortran = fortran.display().to_string();
-    let error = on_disk(&fortran, &ReadOptions::default(), 1 << 14, &|_| true).unwrap_err();
-    let error = error.to_string();
+    let disk = |path: &str, memory| on_disk(path, &ReadOptions::default(), memory, &|_| true);
+    let error = disk(&fortran, 1 << 14).unwrap_err().to_string();
     assert!(error.contains("f.npz holds a matrix in column order") && error.contains("savez"));
+    let csc = folder.path().join("csc.npz").display().to_string();
+    fs::copy(fixture("csc.npz"), &csc).unwrap();
+    let error = disk(&csc, 1).unwrap_err().to_string();
+    assert!(error.contains("csc.npz holds a sparse matrix in the form csc"), "{error}");
+    // As a whole they are read.
+    for path in [fortran, csc] {
+        let found = disk(&path, 1 << 30).unwrap();
+        assert_eq!(found.note, None);
+        assert!(!all(&double_of(&found.shards, 1 << 30)).is_empty());
+    }
 }
 
 #[test]
