@@ -118,6 +118,11 @@ pub fn is_shard_folder(path: &str) -> bool {
     Path::new(path).is_dir() && in_folder(path).is_ok()
 }
 
+/// Whether a folder holds the three arrays of a sparse matrix, which are then what is read of it.
+pub(crate) fn has_arrays(folder: &str) -> bool {
+    Triple::is_in(folder)
+}
+
 /// The shards of a folder in order.
 pub(crate) fn in_folder(folder: &str) -> Result<Vec<String>, InputError> {
     let found = folder::shards(Path::new(folder))?;

@@ -37,8 +37,10 @@ pub(crate) fn unpacked(
     let in_folder = Format::of(path) == Some(Format::Folder);
     let files = match Format::of(path) {
         Some(Format::Npz) => vec![path.to_owned()],
-        // What is wrong with it is said by those who open it.
-        Some(Format::Folder) => shards::in_folder(path).unwrap_or_default(),
+        // What is wrong with it is said by those who open it; archives beside three arrays are not opened.
+        Some(Format::Folder) if !shards::has_arrays(path) => {
+            shards::in_folder(path).unwrap_or_default()
+        }
         _ => return Ok(None),
     };
     let packed = files.iter().filter(|file| Format::of(file) == Some(Format::Npz));

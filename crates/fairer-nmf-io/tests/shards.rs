@@ -198,6 +198,14 @@ fn unpacked_archives_are_what_they_were() {
     fs::copy(fixture("csc.npz"), &csc).unwrap();
     let error = disk(&csc, 1).unwrap_err().to_string();
     assert!(error.contains("csc.npz holds a sparse matrix in the form csc"), "{error}");
+    // The archive that three arrays were taken out of may lie beside them.
+    let arrays = folder.path().join("arrays");
+    fs::create_dir(&arrays).unwrap();
+    let (opened, _) = written(&arrays, "sparse");
+    fs::write(arrays.join("x.npz"), archive(&[("X.npy", of(0.0))])).unwrap();
+    let found = disk(&opened, 1 << 14).unwrap();
+    assert_eq!((found.shards, found.note), (vec![opened.clone()], None));
+    assert_eq!(all(&double(&opened, 1 << 14)).len(), ROWS);
     // As a whole they are read.
     for path in [fortran, csc] {
         let found = disk(&path, 1 << 30).unwrap();

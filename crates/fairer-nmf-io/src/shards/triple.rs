@@ -23,11 +23,16 @@ pub(super) struct Triple {
 }
 
 impl Triple {
+    /// Whether a folder has the arrays.
+    pub(super) fn is_in(folder: &str) -> bool {
+        let there = |name| Path::new(folder).join(name).is_file();
+        ["data.npy", "indices.npy", "indptr.npy"].into_iter().all(there)
+    }
+
     /// The arrays of a folder that has them.
     pub(super) fn of(folder: &str) -> Result<Option<Self>, InputError> {
         let at = |name: &str| Path::new(folder).join(name).display().to_string();
-        let there = |name: &&str| Path::new(&at(name)).is_file();
-        if !["data.npy", "indices.npy", "indptr.npy"].iter().all(there) {
+        if !Self::is_in(folder) {
             return Ok(None);
         }
         let open = |name: &str| Array::open(&at(name));
@@ -48,7 +53,7 @@ impl Triple {
         if rows == 0 {
             return Err(InputError::Empty { path: folder.into(), what: "it has no rows".into() });
         }
-        let columns = match there(&"shape.npy") {
+        let columns = match Path::new(&at("shape.npy")).is_file() {
             true => {
                 let array = open("shape.npy")?;
                 let shape =

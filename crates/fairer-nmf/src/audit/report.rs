@@ -175,7 +175,7 @@ pub struct Pair<'a> {
     pub representation: Option<ArrayView2<'a, f64>>,
     /// E of every group.
     pub baselines: &'a [f64],
-    /// A dictionary that its topics are compared with.
+    /// A dictionary that it is compared with, topic by topic and row by row.
     pub reference: Option<ArrayView2<'a, f64>>,
 }
 
