@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fairer_nmf::Note;
 use ndarray::Array2;
 
 use super::categories;
@@ -43,7 +44,7 @@ pub(crate) fn dense<T: Number>(
     plan: &Plan,
     numbers: Vec<T>,
     part: &Part,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Features<T>, InputError> {
     let is_feature = |role: &Role| matches!(role, Role::Number(_));
     let columns = plan.names.iter().zip(&plan.roles);
@@ -98,7 +99,7 @@ fn about_unseen(
     plan: &Plan,
     column: &str,
     unseen: &BTreeMap<&String, usize>,
-) -> Result<String, InputError> {
+) -> Result<Note, InputError> {
     const NAMED: usize = 5;
     let rows: usize = unseen.values().sum();
     let mut named: Vec<String> =
@@ -114,7 +115,9 @@ fn about_unseen(
     );
     match plan.unseen {
         Unseen::Zero => {
-            Ok(format!("{what}: they count as none of its values (`--unseen error` refuses them)"))
+            let sentence =
+                format!("{what}: they count as none of its values (`--unseen error` refuses them)");
+            Ok(Note::new("unseen-values", sentence))
         }
         Unseen::Error => Err(InputError::BadOption {
             option: "--unseen error",

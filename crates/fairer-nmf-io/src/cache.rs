@@ -17,7 +17,7 @@ use super::error::InputError;
 use super::neighbour;
 
 /// Version of what lies in a cache; another is made again.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const ABOUT: &str = "about.json";
 const LOCK: &str = "lock";
 

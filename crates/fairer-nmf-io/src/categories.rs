@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use fairer_nmf::Note;
 use fairer_nmf::rows::GroupCodes;
 
 use super::dataset::{Dataset, LeftOut};
@@ -153,7 +154,7 @@ fn all_spellings(labels: &[String], lost: &[String]) -> Vec<Vec<(String, usize)>
 }
 
 /// Gives labels that differ in case or blanks only the most frequent spelling; says so in a note.
-pub(crate) fn merge_spellings(labels: &mut [String], lost: &mut [String]) -> Option<String> {
+pub(crate) fn merge_spellings(labels: &mut [String], lost: &mut [String]) -> Option<Note> {
     let sets = all_spellings(labels, lost);
     let to: HashMap<&str, &str> = (sets.iter())
         .flat_map(|set| set[1..].iter().map(|(label, _)| (label.as_str(), set[0].0.as_str())))
@@ -166,7 +167,7 @@ pub(crate) fn merge_spellings(labels: &mut [String], lost: &mut [String]) -> Opt
     about_spellings(&sets, true)
 }
 
-fn about_spellings(sets: &[Vec<(String, usize)>], merged: bool) -> Option<String> {
+fn about_spellings(sets: &[Vec<(String, usize)>], merged: bool) -> Option<Note> {
     const NAMED: usize = 5;
     if sets.is_empty() {
         return None;
@@ -180,9 +181,15 @@ fn about_spellings(sets: &[Vec<(String, usize)>], merged: bool) -> Option<String
         text += &format!(" and {} more", sets.len() - NAMED);
     }
     Some(match merged {
-        true => format!("groups whose labels differ in case or blanks only were merged: {text}"),
-        false => format!(
-            "groups whose labels differ in case or blanks only: {text}; if they are the same, say --merge-spellings"
+        true => Note::new(
+            "spellings-merged",
+            format!("groups whose labels differ in case or blanks only were merged: {text}"),
+        ),
+        false => Note::new(
+            "spellings-differ",
+            format!(
+                "groups whose labels differ in case or blanks only: {text}; if they are the same, say --merge-spellings"
+            ),
         ),
     })
 }
@@ -210,7 +217,7 @@ pub(crate) fn counted(
     lost: &HashMap<String, usize>,
     dropped: usize,
     left_out: &mut Vec<LeftOut>,
-) -> Vec<String> {
+) -> Vec<Note> {
     let mut rows = vec![0; groups.names.len()];
     groups.codes.iter().for_each(|code| rows[*code as usize] += 1);
     let mut notes = Vec::new();
@@ -237,7 +244,11 @@ pub(crate) fn counted(
 }
 
 /// The note about rows that were left out.
-pub(crate) fn left_out_note(rows: usize, of: usize, groups: &[LeftOut]) -> String {
+pub(crate) fn left_out_note(rows: usize, of: usize, groups: &[LeftOut]) -> Note {
+    Note::new("rows-left-out", left_out_sentence(rows, of, groups))
+}
+
+fn left_out_sentence(rows: usize, of: usize, groups: &[LeftOut]) -> String {
     const NAMED: usize = 8;
     let mut text = format!("{rows} of {of} rows left out because of missing cells");
     let mut hit: Vec<&LeftOut> = groups.iter().filter(|group| group.rows > 0).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use fairer_nmf::Note;
 use ndarray::Array2;
 
 use crate::matrix::declares;
@@ -87,12 +88,13 @@ impl Components {
     }
 
     /// What the user should know about how it was read.
-    pub fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<Note> {
         self.index.as_ref()?;
-        Some(format!(
+        let sentence = format!(
             "the first column of {} has no name: it was taken for an index, not for numbers",
             self.path
-        ))
+        );
+        Some(Note::new("column-as-index", sentence))
     }
 
     /// The dictionary with topics in its rows, and the columns of the data in its order; also
@@ -108,11 +110,12 @@ impl Components {
         } else if self.index.is_some() && self.names.as_deref().is_some_and(is_count) {
             // Beside an index, pandas' numbers are no names: columns go by their order.
             self.names = None;
-            dataset.notes.push(format!(
+            let sentence = format!(
                 "{} does not name the features: they were taken in the order of {}",
                 self.path,
                 dataset.path()
-            ));
+            );
+            dataset.notes.push(Note::new("features-not-named", sentence));
         }
         let (h, turned_by_shape) = self.by_header(dataset)?;
         Ok((h, turned || turned_by_shape))

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
+use fairer_nmf::Note;
 use fairer_nmf::rows::GroupCodes;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -53,7 +54,7 @@ pub struct TableFacts {
     /// Rows that were left out, by group.
     pub left_out: Vec<LeftOut>,
     /// What the user should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Entries that were too small for f32, where that was asked for.
     pub vanished: usize,
     /// Names of the groups.

@@ -1,5 +1,6 @@
 //! A matrix with the names of its columns, the groups of its rows, and where it came from.
 
+use fairer_nmf::Note;
 use serde::{Deserialize, Serialize};
 
 use super::matrix::Matrix;
@@ -27,7 +28,7 @@ pub struct Dataset {
     /// Entries that are zero in f32 and are not in the file, where it was read so.
     pub vanished: usize,
     /// What the user should know, such as rows left out for missing cells.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// How new documents become the same features, where the features are terms.
     pub recipe: Option<TextOptions>,
     /// How another table becomes the same features, where the data came from a table.

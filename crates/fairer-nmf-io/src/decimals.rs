@@ -1,5 +1,7 @@
 //! Passes over a table until its decimal mark is known.
 
+use fairer_nmf::Note;
+
 use super::cells::{Number, Part};
 use super::error::InputError;
 use super::plan::{Plan, Reading, Role};
@@ -41,7 +43,8 @@ pub(crate) fn passes<N>(
         part.issues.check_shape(&plan)?;
         let decimal = decide(&part.issues.evidence, &plan, semicolons)?;
         if decimal == Decimal::Comma {
-            plan.notes.push(format!("{} writes numbers with a decimal comma", plan.path));
+            let sentence = format!("{} writes numbers with a decimal comma", plan.path);
+            plan.notes.push(Note::new("decimal-comma", sentence));
         }
         plan.reading = Reading::Known(decimal);
     }

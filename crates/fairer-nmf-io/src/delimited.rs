@@ -8,6 +8,7 @@ mod stream;
 
 pub(crate) use stream::{Stream, Visit};
 
+use fairer_nmf::Note;
 use memchr::{memchr, memchr_iter, memchr2_iter};
 use rayon::prelude::*;
 
@@ -125,7 +126,7 @@ struct Header {
     /// Where the first row begins: byte, and lines before it.
     end: usize,
     lines: u64,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Header {
@@ -153,9 +154,10 @@ impl Header {
         let names: Vec<String> = cells.iter().map(|cell| text::decode(cell.trim_ascii())).collect();
         let mut notes = Vec::new();
         if looks_like_data(&names) {
-            notes.push(format!(
+            let sentence = format!(
                 "the first line of {path} holds only numbers; it was taken as the header, so if it is data, put a line with the names of the columns before it"
-            ));
+            );
+            notes.push(Note::new("numbers-as-header", sentence));
         }
         Ok(Header {
             names,

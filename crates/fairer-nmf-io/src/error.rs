@@ -189,6 +189,45 @@ pub enum InputError {
     BadOption { option: &'static str, what: String },
 }
 
+impl InputError {
+    /// The kind, for programs: `not-found`, say.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not-found",
+            Self::Io { .. } => "io",
+            Self::Damaged { .. } => "damaged",
+            Self::Changed { .. } => "changed",
+            Self::Stopped { .. } => "stopped",
+            Self::NoCache { .. } => "no-cache",
+            Self::NoSpool { .. } => "no-spool",
+            Self::TooLarge { .. } => "too-large",
+            Self::NoMemory { .. } => "no-memory",
+            Self::UnknownFormat { .. } => "unknown-format",
+            Self::FeatureOff { .. } => "feature-off",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Empty { .. } => "empty",
+            Self::DuplicateColumn { .. } => "duplicate-column",
+            Self::RaggedRow { .. } => "ragged-row",
+            Self::BadLine { .. } => "bad-line",
+            Self::NonNumericColumns { .. } => "non-numeric-columns",
+            Self::WhichDecimal { .. } => "which-decimal",
+            Self::TextCell { .. } => "text-cell",
+            Self::MissingCells { .. } => "missing-cells",
+            Self::Incomplete { .. } => "incomplete",
+            Self::NoSuchColumn { .. } => "no-such-column",
+            Self::OtherFeatures { .. } => "other-features",
+            Self::ColumnUsedTwice { .. } => "column-used-twice",
+            Self::OptionDoesNotApply { .. } => "option-does-not-apply",
+            Self::WrongCount { .. } => "wrong-count",
+            Self::WhichArray { .. } => "which-array",
+            Self::NoFeatures { .. } => "no-features",
+            Self::NoTerms { .. } => "no-terms",
+            Self::BadOption { .. } => "bad-option",
+        }
+    }
+}
+
 /// A cell of a table: where it stands in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellPlace {

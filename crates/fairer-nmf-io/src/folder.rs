@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fairer_nmf::Note;
+
 use super::dataset::{Dataset, Origin, RowOrigin};
 use super::error::InputError;
 use super::matrix::Matrix;
@@ -53,10 +55,12 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
     }
     let mut notes = Vec::new();
     if loose > 0 {
-        notes.push(format!("{loose} files of {path} are in no sub-folder and were not read"));
+        let sentence = format!("{loose} files of {path} are in no sub-folder and were not read");
+        notes.push(Note::new("files-not-read", sentence));
     }
     if latin1 > 0 {
-        notes.push(format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1"));
+        let sentence = format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1");
+        notes.push(Note::new("not-utf-8", sentence));
     }
     let mut dataset = read_documents(path, names, &documents, labels, options)?;
     dataset.notes.splice(0..0, notes);
@@ -112,7 +116,7 @@ pub(crate) fn shards(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
 }
 
 /// What to know of the order of shards where it is not that of their names, by which others read them.
-pub(crate) fn order_note(folder: &Path) -> Option<String> {
+pub(crate) fn order_note(folder: &Path) -> Option<Note> {
     let is_shard = |name: &String| {
         matches!(Format::of(name), Some(Format::Npy | Format::Npz | Format::Parquet))
     };
@@ -121,10 +125,11 @@ pub(crate) fn order_note(folder: &Path) -> Option<String> {
     let mut ours = by_name.clone();
     ours.sort_by_cached_key(|name| natural(name));
     let (first, other) = ours.iter().zip(&by_name).find(|(a, b)| a != b)?;
-    Some(format!(
+    let sentence = format!(
         "the files of {} are read in the order of their numbers, {first} before {other}, as Dask reads them (pandas.read_parquet reads them by name): labels given beside the data must be in this order",
         folder.display()
-    ))
+    );
+    Some(Note::new("order-of-files", sentence))
 }
 
 /// A name as texts, each with the number that follows: the length of its digits and they themselves, which may be many.
@@ -160,7 +165,7 @@ mod tests {
         let names = |found: Vec<PathBuf>| found.iter().map(|p| file_name(p)).collect::<Vec<_>>();
         assert_eq!(names(shards(folder.path()).unwrap()), order);
         let note = order_note(folder.path()).unwrap();
-        assert!(note.contains("a01.parquet before a-1.parquet"), "{note}");
+        assert!(note.sentence.contains("a01.parquet before a-1.parquet"), "{note}");
         // Documents stay in order of name.
         let mut by_name = order.to_vec();
         by_name.sort();

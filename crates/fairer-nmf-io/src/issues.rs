@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fairer_nmf::Note;
+
 use super::error::{CellPlace, InputError};
 use super::plan::Plan;
 use super::recipe::Missing;
@@ -159,7 +161,7 @@ impl Issues {
     }
 
     /// A note on every column whose numbers have several units, or one now and then.
-    pub(super) fn mixed_units(&self, plan: &Plan, records: usize) -> Vec<String> {
+    pub(super) fn mixed_units(&self, plan: &Plan, records: usize) -> Vec<Note> {
         let columns = self.units_in.iter().filter(|(column, (count, units))| {
             units.count_ones() > 1 || count + self.missing_of(**column) < records
         });
@@ -167,10 +169,11 @@ impl Issues {
             .map(|(column, (count, units))| {
                 let units = written::units(*units).join(", ");
                 let name = &plan.names[*column];
-                format!(
+                let sentence = format!(
                     "{count} of {} numbers of column `{name}` have a unit ({units}), the others have another or none: all were taken as they stand, without it",
                     records - self.missing_of(*column)
-                )
+                );
+                Note::new("mixed-units", sentence)
             })
             .collect()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fairer_nmf::data::{Csr, Indices};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Error, GroupedData, Matrix};
+use fairer_nmf::{Error, GroupedData, Matrix, Note};
 use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;
@@ -255,16 +255,17 @@ pub const OTHER: &str = "Other";
 
 /// Puts groups with fewer than `least` rows together as `OTHER`, where there are at least two of
 /// them or it is there already, and says which.
-pub fn merge_small(labels: &mut [String], least: usize) -> Option<String> {
+pub fn merge_small(labels: &mut [String], least: usize) -> Option<Note> {
     let sizes = group_sizes(labels);
     let small = |&(name, rows): &(&str, usize)| rows < least && name != OTHER;
     let small: Vec<String> =
         sizes.iter().filter(|size| small(size)).map(|(name, _)| (*name).to_owned()).collect();
     let there = sizes.iter().any(|(name, _)| *name == OTHER);
     if let ([one], false) = (&small[..], there) {
-        return Some(format!(
+        let sentence = format!(
             "`{one}` has fewer than {least} rows and stays as it is: no other small group is there to put it together with"
-        ));
+        );
+        return Some(Note::new("small-group-stays", sentence));
     }
     if small.is_empty() {
         return None;
@@ -277,9 +278,10 @@ pub fn merge_small(labels: &mut [String], least: usize) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let names: Vec<String> = small.iter().take(most).map(|name| format!("`{name}`")).collect();
-    Some(format!(
+    let sentence = format!(
         "{} with fewer than {least} rows became `{OTHER}` ({rows} rows): {}{more}",
         if small.len() == 1 { "1 group".to_owned() } else { format!("{} groups", small.len()) },
         names.join(", "),
-    ))
+    );
+    Some(Note::new("small-groups-merged", sentence))
 }

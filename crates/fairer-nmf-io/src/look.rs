@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use fairer_nmf::Note;
 use serde::Serialize;
 
 use super::categories::spellings;
@@ -65,8 +66,8 @@ pub struct Column {
     pub range: Option<(f64, f64)>,
     /// Frequent values, for the others.
     pub examples: Vec<String>,
-    /// What there is to know, a sentence each.
-    pub flags: Vec<String>,
+    /// What there is to know.
+    pub flags: Vec<Note>,
     /// Texts among numbers, where they are few and of few kinds.
     #[serde(skip)]
     strays: Vec<String>,
@@ -125,18 +126,22 @@ impl Column {
         let mut flags = Vec::new();
         let mut strays = Vec::new();
         match kind {
-            Kind::Constant if present == 0 => flags.push("empty".to_owned()),
-            Kind::Constant => flags.push("the same in every row: it tells nothing".to_owned()),
-            Kind::Id => {
-                flags.push("another value in nearly every row: it says who, not what".to_owned())
+            Kind::Constant if present == 0 => flags.push(Note::new("empty", "empty")),
+            Kind::Constant => {
+                flags.push(Note::new("constant", "the same in every row: it tells nothing"));
             }
+            Kind::Id => flags.push(Note::new(
+                "identifies-rows",
+                "another value in nearly every row: it says who, not what",
+            )),
             Kind::Number if numbers.count < present => {
                 let shown: Vec<String> = numbers.strays.iter().map(|s| format!("`{s}`")).collect();
-                flags.push(format!(
+                let sentence = format!(
                     "{} of {present} cells are no numbers, such as {}",
                     present - numbers.count,
                     shown.join(", ")
-                ));
+                );
+                flags.push(Note::new("texts-among-numbers", sentence));
                 // As many as are kept may be more.
                 if numbers.strays.len() < 4 {
                     strays = numbers.strays.clone();
@@ -145,17 +150,19 @@ impl Column {
             _ => {}
         }
         if kind == Kind::Number && numbers.least < 0.0 {
-            flags.push("has negative numbers, which NMF cannot take".to_owned());
+            flags.push(Note::new("negative", "has negative numbers, which NMF cannot take"));
         }
         if kind == Kind::Category {
             if distinct > FEW {
-                flags.push(format!("{distinct} values: too many for 0/1 columns"));
+                let sentence = format!("{distinct} values: too many for 0/1 columns");
+                flags.push(Note::new("many-values", sentence));
             }
             let repeated = profile.values.iter().map(|(value, _)| value.as_str());
             for set in spellings(repeated) {
                 let names: Vec<String> =
                     set.iter().map(|(label, _)| format!("`{label}`")).collect();
-                flags.push(format!("{} differ in case or blanks only", names.join(" and ")));
+                let sentence = format!("{} differ in case or blanks only", names.join(" and "));
+                flags.push(Note::new("spellings-differ", sentence));
             }
         }
         let mut frequent: Vec<&(String, usize)> = profile.values.iter().collect();

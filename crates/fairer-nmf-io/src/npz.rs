@@ -51,9 +51,7 @@ pub(crate) fn read(
 /// Rows and columns of the matrix of an archive, and whether f32 holds its numbers, without reading all
 /// of it.
 pub(crate) fn shape(path: &str, file: &File) -> Result<(usize, usize, bool), InputError> {
-    let whole = |e: zip::result::ZipError| {
-        InputError::damaged(path, format!("it is not a whole zip archive ({e})"))
-    };
+    let whole = |e: zip::result::ZipError| not_whole(path, &e);
     let mut zip = ZipArchive::new(std::io::BufReader::new(file)).map_err(whole)?;
     let mut start = |name: &str| -> Result<Vec<u8>, InputError> {
         let mut bytes = Vec::new();
@@ -117,9 +115,7 @@ pub(crate) fn labels(
 impl<'a> Archive<'a> {
     fn open(room: Room<'a>, bytes: &'a [u8]) -> Result<Self, InputError> {
         let path = room.path;
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| {
-            InputError::damaged(path, format!("it is not a whole zip archive ({e})"))
-        })?;
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| not_whole(path, &e))?;
         Ok(Archive { path, room, zip })
     }
 
@@ -236,6 +232,11 @@ impl<'a> Archive<'a> {
         }
         SparseMatrix::from_entries(self.room, rows as usize, cols as usize, &entries)
     }
+}
+
+/// An archive that ends too early, or is none.
+pub(crate) fn not_whole(path: &str, why: &dyn std::fmt::Display) -> InputError {
+    InputError::damaged(path, format!("it is not a whole zip archive ({why})"))
 }
 
 fn broken(path: &str, name: &str, why: impl std::fmt::Display) -> InputError {

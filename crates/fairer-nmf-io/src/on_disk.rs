@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fairer_nmf::Note;
 use fairer_nmf::rows::GroupCodes;
 
 use super::convert::{TableFacts, convert, is_table};
@@ -16,9 +17,9 @@ pub struct OnDisk {
     /// For [`open_shards`](super::open_shards): the data themselves, or what they were converted into, in the order of rows.
     pub shards: Vec<String>,
     /// Where they were converted to, or found again, in a sentence.
-    pub note: Option<String>,
+    pub note: Option<Note>,
     /// In which order files are read, in a sentence, where labels beside the data could have another.
-    pub order: Option<String>,
+    pub order: Option<Note>,
     /// The group of every row, where columns of a table tell it.
     pub groups: Option<GroupCodes>,
     /// What else a table holds.
@@ -61,13 +62,20 @@ pub fn on_disk(
     Ok(OnDisk { shards, note, order, groups: None, table: None })
 }
 
-fn said(path: &str, folder: &str, reused: bool) -> String {
-    match reused {
-        false => format!(
-            "{path} was converted once into {folder}, which later runs with the same options reuse; remove it when it is no longer needed"
+fn said(path: &str, folder: &str, reused: bool) -> Note {
+    let (code, sentence) = match reused {
+        false => (
+            "converted",
+            format!(
+                "{path} was converted once into {folder}, which later runs with the same options reuse; remove it when it is no longer needed"
+            ),
         ),
-        true => format!(
-            "{path} has not changed since an earlier run converted it: its rows come from {folder}"
+        true => (
+            "conversion-reused",
+            format!(
+                "{path} has not changed since an earlier run converted it: its rows come from {folder}"
+            ),
         ),
-    }
+    };
+    Note::new(code, sentence)
 }

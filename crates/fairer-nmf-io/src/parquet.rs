@@ -7,6 +7,7 @@ mod spool;
 
 use std::fs::File;
 
+use fairer_nmf::Note;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
@@ -66,7 +67,7 @@ pub(crate) struct Stream {
     files: Vec<String>,
     names: Vec<String>,
     index: Vec<String>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// Rows of a batch.
     batch: usize,
     /// Bytes.
@@ -118,7 +119,7 @@ impl Stream {
     }
 
     /// What is remarkable about the columns.
-    pub(crate) fn notes(&self) -> &[String] {
+    pub(crate) fn notes(&self) -> &[Note] {
         &self.notes
     }
 
@@ -206,14 +207,15 @@ impl Opened {
         self.columns.iter().map(|&at| self.description(at).path().string()).collect()
     }
 
-    fn note(&self) -> Option<String> {
+    fn note(&self) -> Option<Note> {
         let first = self.lists.first()?;
-        Some(format!(
+        let sentence = format!(
             "{} of the columns of {} hold lists and are not read (`{first}`{})",
             self.lists.len(),
             self.path,
             if self.lists.len() > 1 { ", …" } else { "" }
-        ))
+        );
+        Some(Note::new("lists-not-read", sentence))
     }
 
     /// Reads all rows that the file declares, `batch` at a time, until `visit` has seen enough.

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use fairer_nmf::Note;
+
 use super::error::InputError;
 use super::options::{Bins, ReadOptions, Unseen, is_file};
 use super::recipe::{Missing, TableRecipe};
@@ -82,7 +84,7 @@ pub(crate) struct Plan {
     pub(crate) document: Option<usize>,
     /// The list of what a first column without a name holds, where that is an index.
     pub(crate) index: Option<usize>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     /// The most bytes that the table may take.
     pub(crate) most: u64,
 }
@@ -241,9 +243,10 @@ impl Plan {
         let mut notes = Vec::new();
         for (column, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
             *name = format!("column_{}", column + 1);
-            notes.push(format!(
+            let sentence = format!(
                 "a column of {path} has no name and is called {name}; if it only numbers the rows, leave it out with `--drop {name}`"
-            ));
+            );
+            notes.push(Note::new("column-without-name", sentence));
         }
         let mut by_name: Vec<usize> = (0..names.len()).collect();
         by_name.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]));
@@ -363,10 +366,11 @@ impl Plan {
             }
             claimed[column] = Some("the index");
             if options.recipe.is_none() && self.document.is_none() {
-                self.notes.push(format!(
+                let sentence = format!(
                     "`{name}` is the index of the pandas frame in {} and no feature; reset_index() before it is written makes it one",
                     self.path
-                ));
+                );
+                self.notes.push(Note::new("index-left-out", sentence));
             }
         }
         Ok(())
@@ -377,9 +381,8 @@ impl Plan {
             return;
         }
         let names: Vec<&str> = free.iter().map(|&c| self.names[c].as_str()).collect();
-        self.notes.push(format!(
-            "with --text the features are the terms; not used: {}",
-            names.join(", ")
-        ));
+        let names = names.join(", ");
+        let sentence = format!("with --text the features are the terms; not used: {names}");
+        self.notes.push(Note::new("columns-not-used", sentence));
     }
 }

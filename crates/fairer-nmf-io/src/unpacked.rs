@@ -8,6 +8,7 @@ use zip::ZipArchive;
 
 use super::cache::{Cache, Making};
 use super::error::InputError;
+use super::npz::not_whole;
 use super::options::Format;
 use super::room::{InputLimit, Room};
 use super::{npy, npz, shards};
@@ -103,7 +104,7 @@ impl Archive {
         };
         let mut bytes = 0;
         for name in &arrays {
-            bytes += zip.by_name(name).map_err(|e| damaged(path, &e))?.size();
+            bytes += zip.by_name(name).map_err(|e| not_whole(path, &e))?.size();
         }
         Ok(Self { path: path.to_owned(), arrays, bytes })
     }
@@ -118,7 +119,7 @@ impl Archive {
         let mut zip = open(&self.path)?;
         match &self.arrays[..] {
             [dense] => {
-                is_by_rows(&self.path, zip.by_name(dense).map_err(|e| damaged(&self.path, &e))?)?
+                is_by_rows(&self.path, zip.by_name(dense).map_err(|e| not_whole(&self.path, &e))?)?
             }
             _ => is_csr(&self.path, &mut zip)?,
         }
@@ -127,7 +128,7 @@ impl Archive {
         let room = Room::on_disk(&self.path, stored, limit);
         let (mut some, mut written) = (vec![0; AT_ONCE], 0);
         for name in &self.arrays {
-            let mut array = zip.by_name(name).map_err(|e| damaged(&self.path, &e))?;
+            let mut array = zip.by_name(name).map_err(|e| not_whole(&self.path, &e))?;
             let mut file = File::create(folder.join(name)).map_err(|e| making.failed(e))?;
             loop {
                 let read = array.read(&mut some).map_err(|e| {
@@ -153,11 +154,7 @@ impl Archive {
 
 fn open(path: &str) -> Result<ZipArchive<BufReader<File>>, InputError> {
     let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-    ZipArchive::new(BufReader::new(file)).map_err(|e| damaged(path, &e))
-}
-
-fn damaged(path: &str, why: &dyn std::fmt::Display) -> InputError {
-    InputError::damaged(path, format!("it is not a whole zip archive ({why})"))
+    ZipArchive::new(BufReader::new(file)).map_err(|e| not_whole(path, &e))
 }
 
 /// The first bytes of an array, its header among them.

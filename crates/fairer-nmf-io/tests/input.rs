@@ -144,7 +144,7 @@ fn missing_cells_are_named_or_their_rows_left_out() {
     assert_eq!(dense(&data), array![[1.], [4.]]);
     assert_eq!(data.labels, Some(names(&["x", "z"])));
     assert_eq!(
-        data.notes,
+        data.notes.iter().map(|note| &*note.sentence).collect::<Vec<_>>(),
         [
             "3 of 5 rows left out because of missing cells: 1 of 1 of `y` (100.0 %), 2 of 2 of `(no group)` (100.0 %), none of the others"
         ]
@@ -368,7 +368,10 @@ fn the_heart_disease_table_gives_the_papers_matrix() {
     let options = ReadOptions { drop: names(&["num"]), missing: Missing::DropRows, ..by(&["sex"]) };
     let data = read(&path, &options).unwrap();
     let note = &data.notes[0];
-    assert!(note.starts_with("6 of 303 rows left out because of missing cells: "), "{note}");
+    assert!(
+        note.sentence.starts_with("6 of 303 rows left out because of missing cells: "),
+        "{note}"
+    );
     let expected = dense(&read(&expected, &self::options()).unwrap());
     let mut actual = dense(&data);
     for mut column in actual.columns_mut() {

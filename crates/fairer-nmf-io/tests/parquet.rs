@@ -52,8 +52,11 @@ fn every_kind_of_column_is_read_as_pandas_writes_it() {
                 data.labels.iter().flatten().map(|label| label.to_lowercase()).collect()
             };
             assert_eq!(lower(&found), lower(&expected), "{name} by {group}");
-            let note = found.notes.iter().find(|note| note.contains("hold lists"));
-            assert!(note.is_some_and(|note| note.contains("lists.list.element")), "{note:?}");
+            let note = found.notes.iter().find(|note| note.code == "lists-not-read");
+            assert!(
+                note.is_some_and(|note| note.sentence.contains("lists.list.element")),
+                "{note:?}"
+            );
         }
     }
 }
@@ -172,7 +175,8 @@ fn the_index_of_a_frame_is_no_feature() {
         let table = on_disk(&path, &plain, 1 << 20, &|_| true).unwrap().table.unwrap();
         assert_eq!(table.features, ["a", "b"], "{name}");
         for notes in [data.notes, table.notes] {
-            let said = notes.iter().any(|note| note.contains("`id` is the index of the pandas"));
+            let said =
+                notes.iter().any(|note| note.sentence.contains("`id` is the index of the pandas"));
             assert_eq!(said, name == "index_named.parquet", "{notes:?}");
         }
     }

@@ -126,7 +126,7 @@ fn a_folder_of_archives_is_unpacked_once() {
     let memory = 32 * 8 * width;
     for note in ["was converted once into", "has not changed since"] {
         let found = made(memory);
-        assert!(found.note.unwrap().contains(note));
+        assert!(found.note.unwrap().sentence.contains(note));
         assert_eq!(all(&double_of(&found.shards, memory)), expected);
     }
     // Nothing is left of what is stopped or damaged.
@@ -182,7 +182,7 @@ fn unpacked_archives_are_what_they_were() {
     // Of the same length.
     fs::write(Path::new(&small.1.shards[0]).join("X.npy"), of(7.0)).unwrap();
     let again = rows(1 << 14);
-    assert!(again.1.note.unwrap().contains("was converted once"));
+    assert!(again.1.note.unwrap().sentence.contains("was converted once"));
     assert_eq!(again.0, whole.0);
     // Rows that do not lie together.
     let mut bytes = of(0.0);

@@ -164,5 +164,6 @@ fn columns_beside_the_text_are_noted() {
     };
     let data = read(path.to_str().unwrap(), &options).unwrap();
     assert_eq!(data.matrix.shape(), (2, 1));
-    assert_eq!(data.notes, ["with --text the features are the terms; not used: id"]);
+    let said = "with --text the features are the terms; not used: id";
+    assert_eq!(data.notes, [fairer_nmf::Note::new("columns-not-used", said)]);
 }

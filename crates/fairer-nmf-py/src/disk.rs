@@ -9,7 +9,7 @@ use crate::run::run;
 use fairer_nmf::audit::evaluate_rows;
 use fairer_nmf::fit::{Checkpoint, baselines_of_rows, fit_rows_kept};
 use fairer_nmf::rows::{GroupCodes, Representation};
-use fairer_nmf::{Error, Observer, Parameters, Progress};
+use fairer_nmf::{Error, Note, Observer, Parameters, Progress};
 use fairer_nmf_io::{
     AnyShards, Failure, InputError, InputLimit, Precision, ReadOptions, column_names, on_disk,
     open_shards, parse_bytes,
@@ -84,7 +84,9 @@ impl OnDisk {
         let limit = InputLimit::default();
         let shards =
             open_shards(&found.shards, memory, Precision::Stored, limit).map_err(refused)?;
-        let (note, groups) = (found.note, found.groups);
+        let said = |note: Note| note.sentence;
+        let (note, groups) = (found.note.map(said), found.groups);
+        let notes = notes.into_iter().map(said).collect();
         Ok(Self { shards, memory, groups, note, notes, feature_names })
     }
 

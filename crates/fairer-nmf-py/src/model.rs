@@ -102,7 +102,7 @@ impl Model {
 
     #[getter]
     fn criterion(&self) -> &'static str {
-        self.0.criterion_name()
+        self.0.minimised().code()
     }
 
     /// What every group's error is held against, allowances included.
@@ -137,7 +137,7 @@ impl Model {
 
     #[getter]
     fn certificate(&self) -> String {
-        self.0.certificate()
+        self.0.certificate().sentence
     }
 
     /// Losses (iterations×L).

@@ -10,7 +10,7 @@ use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, Trade
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    Method, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
+    Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About};
@@ -217,7 +217,7 @@ fn find<T: Element>(
         normalize: if s.normalize { "features" } else { "none" },
         seed: s.seed,
         min_group_size: s.min_group_size,
-        notes: s.notes.clone(),
+        notes: s.notes.iter().map(|said| Note::new("groups-like-chance", said)).collect(),
         ..About::default()
     };
     let mut report = library::report(about, &data, &found, &baselines, None, bound);

@@ -212,7 +212,8 @@ def test_chance_stands_beside_the_loss_whatever_the_baseline(data):
         assert bare._repr_html_() == found._repr_html_() and bare.to_frame().equals(found.to_frame())
         # What a reader has to know besides stands below the sentence.
         lines = repr(found).splitlines()
-        assert lines[1 : 1 + len(found.verdict["notes"])] == found.verdict["notes"]
+        notes = [note["sentence"] for note in found.verdict["notes"]]
+        assert lines[1 : 1 + len(notes)] == notes
         assert (baseline == "zero") == ("the whole error" in repr(found))
 
 

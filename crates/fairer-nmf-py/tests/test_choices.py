@@ -52,7 +52,7 @@ def test_the_page_says_that_rows_are_weighted(small):
     X, groups, weights = small
     found = audit(X, np.ones((1, 8)), sensitive_features=groups, sample_weight=weights, baseline="zero")
     report = found.report(draws=20, permutations=20, folds=0, compare=False)
-    assert any("Kish" in note for note in report.to_dict()["notes"])
+    assert any("Kish" in note["sentence"] for note in report.to_dict()["notes"])
 
 
 def test_fairness_between_the_ends(tmp_path):

@@ -54,7 +54,7 @@ def test_am_is_fairer_than_standard(data):
     X, groups = data
     fair = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
     standard = FairerNMF(3, method="standard", random_state=0).fit(X, sensitive_features=groups)
-    assert (fair.criterion_, standard.criterion_) == ("adjusted loss", "loss")
+    assert (fair.criterion_, standard.criterion_) == ("adjusted-loss", "loss")
     assert fair.worst_criterion_ < standard.worst_loss_
     np.testing.assert_allclose(fair.baseline_errors_, standard.baseline_errors_)
     fair.set_params(baseline="best").fit(X, sensitive_features=groups)
@@ -362,7 +362,7 @@ def test_wrong_data(data, tmp_path):
 def test_the_default_fit_allows_every_group_what_a_random_one_would_pay(data):
     X, groups = data
     model = FairerNMF(3, random_state=0).fit(X, sensitive_features=groups)
-    assert model.criterion_ == "adjusted loss" and (model.group_allowances_ > 0).all()
+    assert model.criterion_ == "adjusted-loss" and (model.group_allowances_ > 0).all()
     excess = model.group_losses_ - model.group_allowances_
     assert model.worst_criterion_ == pytest.approx(excess.max())
     assert model.worst_loss_ == pytest.approx(model.group_losses_.max())

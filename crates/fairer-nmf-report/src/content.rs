@@ -8,10 +8,12 @@
 mod compared;
 mod evidence;
 mod groups;
+mod remark;
 
 pub use compared::*;
 pub use evidence::*;
 pub use groups::*;
+pub use remark::*;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -57,8 +59,8 @@ pub struct Report {
     pub ranks: Option<Ranks>,
     /// Section 6: the dictionary in words.
     pub topics: Option<Topics>,
-    /// Remarks on the data, one sentence each.
-    pub notes: Vec<String>,
+    /// Remarks on the data.
+    pub notes: Vec<Remark>,
     /// Things to know before reading on, shown at the top.
     pub warnings: Vec<Remark>,
     /// Groups with fewer rows than this appear in no output; 0 hides none.
@@ -108,16 +110,6 @@ pub struct DataSummary {
     pub density: Option<f64>,
     /// Whether each feature was scaled to unit length over all rows.
     pub normalized: bool,
-}
-
-/// Something to know, for programs and for people.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Remark {
-    /// What kind it is, such as `not-converged`.
-    pub code: String,
-    /// One sentence.
-    pub sentence: String,
 }
 
 /// One setting of the run, ready to print.
@@ -175,7 +167,7 @@ pub enum Role {
 pub struct Cost {
     /// Fits between standard (alpha 0) and min-max (alpha 1), in order of alpha.
     pub curve: Vec<TradeOffPoint>,
-    /// What the fairer fit made small: `loss`, or `adjusted loss`, the loss beyond what the fit
+    /// What the fairer fit made small: `loss`, or `adjusted-loss`, the loss beyond what the fit
     /// allows (the loss that chance explains).
     pub criterion: Criterion,
     /// One entry per group: last model against the first.
@@ -203,13 +195,12 @@ pub struct TradeOffPoint {
 
 /// What a fit makes as small as it can, of the group where it is largest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Criterion {
     /// The loss against the group's own baseline.
     #[default]
-    #[serde(rename = "loss")]
     Loss,
     /// That beyond the loss that chance explains.
-    #[serde(rename = "adjusted loss")]
     AdjustedLoss,
 }
 

@@ -53,8 +53,9 @@ impl Hidden {
     }
 
     /// Whether a note of a verdict may be shown: it names none of them, and has no number, which may be a total.
-    fn allows_note(&self, note: &str) -> bool {
-        self.allows(note) && !note.contains(|letter: char| letter.is_ascii_digit())
+    fn allows_note(&self, note: &Remark) -> bool {
+        self.allows(&note.sentence)
+            && !note.sentence.contains(|letter: char| letter.is_ascii_digit())
     }
 
     /// Takes away what adds up over groups.

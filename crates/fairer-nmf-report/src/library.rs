@@ -6,10 +6,10 @@ mod maker;
 mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role, VerdictCode};
-use fairer_nmf::fit::Choice;
+use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{GroupedData, Method, Model, audit::AuditReport, baseline::GroupBaseline};
+use fairer_nmf::{GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline};
 
 use crate::content as page;
 pub use crate::escape::YOURS;
@@ -55,7 +55,7 @@ pub struct About<'a> {
     /// The seed of the fits and draws.
     pub seed: u64,
     /// Remarks on the data.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Things to know before reading on.
     pub warnings: Vec<page::Remark>,
     /// Groups with fewer rows are hidden; 0 hides none.
@@ -83,9 +83,9 @@ pub fn report<T: Element>(
         }
         None => fitted.map(|(model, seconds)| Fitted { name: title(role), model, seconds }),
     });
-    let criterion = match found.subject.criterion_name() {
-        "loss" => page::Criterion::Loss,
-        _ => page::Criterion::AdjustedLoss,
+    let criterion = match found.subject.minimised() {
+        Minimised::Loss => page::Criterion::Loss,
+        Minimised::AdjustedLoss => page::Criterion::AdjustedLoss,
     };
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
@@ -138,7 +138,9 @@ pub fn report<T: Element>(
         quality: Some(quality(fits, global_bound, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
-        notes: (about.notes.into_iter()).chain(data.reader_notes()).chain(drawn(found)).collect(),
+        notes: (about.notes.into_iter().chain(data.reader_notes()).chain(drawn(found)))
+            .map(page::Remark::from)
+            .collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }
@@ -186,6 +188,12 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
     Some(page::Remark { code: code.to_owned(), sentence })
 }
 
+impl From<Note> for page::Remark {
+    fn from(note: Note) -> Self {
+        Self { code: note.code.into_owned(), sentence: note.sentence }
+    }
+}
+
 /// What the audit says first, in the words of the library.
 pub fn verdict(found: &Comparison) -> page::Verdict {
     let said = found.verdict().into_owned();
@@ -201,7 +209,7 @@ pub fn verdict(found: &Comparison) -> page::Verdict {
         difference: said.difference,
         adjusted_p: said.adjusted_p,
         sentence: said.sentence,
-        notes: said.notes,
+        notes: said.notes.into_iter().map(page::Remark::from).collect(),
     }
 }
 
@@ -223,7 +231,7 @@ pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
 }
 
 /// How many random groups stand behind what chance shows, and what they might have cost.
-fn drawn(found: &Comparison) -> Option<String> {
+fn drawn(found: &Comparison) -> Option<Note> {
     let audits = || found.in_order().into_iter().map(|(_, audit)| audit);
     let (chance, budget) =
         audits().find_map(|a| a.chance.as_ref().map(|chance| (chance, a.options.chance)))?;
@@ -234,9 +242,10 @@ fn drawn(found: &Comparison) -> Option<String> {
         true => format!(" (p-values from up to {most})"),
         false => String::new(),
     };
-    Some(format!(
+    let sentence = format!(
         "What random groups show comes from {made} draws of groups of every size{of_p}, which may take {seconds} s at the most; more of them, or more time, can be asked for (chance draws, chance time)."
-    ))
+    );
+    Some(Note::new("draws-of-random-groups", sentence))
 }
 
 /// What was chosen that is not the paper's, as far as it is known.

@@ -10,7 +10,7 @@ use crate::charts::{
 use crate::content::{GroupOutcome, Report};
 use crate::numbers::Percent;
 
-pub use by_rank::{Measure, methods, ranks};
+pub use by_rank::{Quantity, methods, ranks};
 
 /// Widths of the pictures in the page: on a desk, on a phone.
 pub const WIDE: f64 = 720.0;
@@ -297,9 +297,9 @@ pub fn files(report: &Report) -> Vec<(String, String)> {
     add("better-and-worse-off", changes(report, percent, WIDE).as_ref().map(draw::changes));
     add("convergence", convergence(report, percent, WIDE).as_ref().map(draw::lines));
     for (i, method) in methods(report).into_iter().enumerate() {
-        for measure in [Measure::Loss, Measure::Error] {
-            let stem = format!("{}-by-rank-{}{}", measure.name(), i + 1, slug(method));
-            let chart = ranks(report, percent, method, measure, 560.0);
+        for quantity in [Quantity::Loss, Quantity::Error] {
+            let stem = format!("{}-by-rank-{}{}", quantity.name(), i + 1, slug(method));
+            let chart = ranks(report, percent, method, quantity, 560.0);
             add(&stem, chart.as_ref().map(draw::lines));
         }
     }

@@ -12,10 +12,10 @@ mod certify;
 mod reduced;
 mod search;
 
-use crate::Result;
-use crate::criterion::Criterion;
+use crate::criterion::{Criterion, Minimised};
 use crate::data::GroupedData;
 use crate::rows::{Element, RowGroup, Rows, Units};
+use crate::{Note, Result};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -35,20 +35,20 @@ impl BoundReport {
         Self { value: None, weights: Vec::new(), absent: Some(reason.to_owned()) }
     }
 
-    /// How good a model of this rank and worst loss is, in one sentence.
+    /// How good a model of this rank is whose worst loss, or adjusted loss, is known, in one sentence.
     #[must_use]
-    pub fn certificate(&self, rank: usize, worst_loss: f64) -> String {
+    pub fn certificate(&self, rank: usize, of: Minimised, worst: f64) -> Note {
         // The loss as every table shows it; the bound rounded down, so that what is said stays true.
-        let worst = four_digits(worst_loss);
+        let worst = format!("worst {of} {}", four_digits(worst));
         match (self.value, &self.absent) {
             (Some(bound), _) => {
                 let bound = four_digits((bound * 1e4).floor() / 1e4);
-                format!("worst loss {worst}; no rank-{rank} model can be below {bound}")
+                Note::new("bounded", format!("{worst}; no rank-{rank} model can be below {bound}"))
             }
             (None, Some(reason)) => {
-                format!("worst loss {worst}; no bound on rank-{rank} models: {reason}")
+                Note::new("no-bound", format!("{worst}; no bound on rank-{rank} models: {reason}"))
             }
-            (None, None) => format!("worst loss {worst}"),
+            (None, None) => Note::new("bound-not-asked", worst),
         }
     }
 }
@@ -158,12 +158,22 @@ mod tests {
     #[test]
     fn a_certificate_says_both_numbers_and_rounds_the_bound_down() {
         let of = |value: f64| BoundReport { value: Some(value), ..BoundReport::default() };
-        let said = of(0.12349).certificate(3, 0.123_46);
-        assert_eq!(said, "worst loss 0.1235; no rank-3 model can be below 0.1234");
-        assert!(of(-0.000_01).certificate(3, -1e-9).ends_with("below -0.0001"));
-        let absent = BoundReport::absent("too large").certificate(2, -1e-9);
-        assert_eq!(absent, "worst loss 0.0000; no bound on rank-2 models: too large");
-        assert_eq!(BoundReport::default().certificate(2, 1.0), "worst loss 1.0000");
+        let said = of(0.12349).certificate(3, Minimised::AdjustedLoss, 0.123_46);
+        assert_eq!(said.code, "bounded");
+        assert_eq!(
+            said.sentence,
+            "worst adjusted loss 0.1235; no rank-3 model can be below 0.1234"
+        );
+        assert!(
+            of(-0.000_01)
+                .certificate(3, Minimised::Loss, -1e-9)
+                .sentence
+                .ends_with("below -0.0001")
+        );
+        let absent = BoundReport::absent("too large").certificate(2, Minimised::Loss, -1e-9);
+        assert_eq!(absent.sentence, "worst loss 0.0000; no bound on rank-2 models: too large");
+        let none = BoundReport::default().certificate(2, Minimised::Loss, 1.0);
+        assert_eq!((&*none.code, &*none.sentence), ("bound-not-asked", "worst loss 1.0000"));
     }
 
     #[test]

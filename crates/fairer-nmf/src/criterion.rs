@@ -5,6 +5,43 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a fit makes as small as it can, of the group where it is largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Minimised {
+    /// The loss against the group's baseline.
+    #[default]
+    Loss,
+    /// The loss beyond what the fit allows the group ([`Allowance`]).
+    AdjustedLoss,
+}
+
+impl Minimised {
+    /// `AdjustedLoss` where a group is allowed something.
+    pub(crate) fn with_allowances(some: bool) -> Self {
+        if some { Self::AdjustedLoss } else { Self::Loss }
+    }
+
+    /// As in files.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::AdjustedLoss => "adjusted-loss",
+        }
+    }
+}
+
+/// In a sentence.
+impl std::fmt::Display for Minimised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Loss => "loss",
+            Self::AdjustedLoss => "adjusted loss",
+        })
+    }
+}
+
 /// What a fit allows a group beyond its baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allowance {

@@ -154,7 +154,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         let mut data =
             Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit };
         sums::bad_entry(&data).map_or(Ok(()), Err)?;
-        data.measure()?;
+        data.set_norms()?;
         Ok(data)
     }
 
@@ -197,7 +197,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         check_scale(&scale, self.features())?;
         self.scale = Some(scale);
         self.own_units = own_units;
-        self.measure()?;
+        self.set_norms()?;
         Ok(self)
     }
 
@@ -291,7 +291,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
             own_units: self.own_units,
             limit: self.limit,
         };
-        data.measure()?;
+        data.set_norms()?;
         Ok(data)
     }
 
@@ -349,7 +349,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         sums::row_squared_norms(self)
     }
 
-    fn measure(&mut self) -> Result<()> {
+    fn set_norms(&mut self) -> Result<()> {
         for (l, squared_norm) in group_squared_norms(self).into_iter().enumerate() {
             let name = || self.groups[l].name.clone();
             if !squared_norm.is_finite() {

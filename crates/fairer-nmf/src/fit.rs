@@ -6,7 +6,7 @@ mod held;
 mod settle;
 mod worst_share;
 
-pub use crate::criterion::{Allowance, Criterion};
+pub use crate::criterion::{Allowance, Criterion, Minimised};
 pub use crate::iteration::{Checkpoint, Start};
 pub use crate::model::{Choice, ShareReport};
 pub use crate::parameters::{StartWeights, Ties};

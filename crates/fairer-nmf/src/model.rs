@@ -11,7 +11,7 @@ pub use warning::Warning;
 
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
-use crate::criterion::Allowance;
+use crate::criterion::{Allowance, Minimised};
 use crate::data::{GroupedData, Matrix};
 use crate::dictionary::Dictionary;
 use crate::parameters::{Method, Parameters};
@@ -19,7 +19,7 @@ use crate::rows::{Cost, Element, RowStart, RowStep, Units};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::weights::largest;
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -150,14 +150,10 @@ impl Model {
         &self.groups[largest(&self.groups.iter().map(loss).collect::<Vec<f64>>())]
     }
 
-    /// What bound, gap, history and score refer to: `loss`, or `adjusted loss` where the fit allowed
-    /// for chance.
+    /// What bound, gap, history and score refer to.
     #[must_use]
-    pub fn criterion_name(&self) -> &'static str {
-        match self.groups.iter().any(|g| g.allowance.is_some()) {
-            true => "adjusted loss",
-            false => "loss",
-        }
+    pub fn minimised(&self) -> Minimised {
+        Minimised::with_allowances(self.groups.iter().any(|g| g.allowance.is_some()))
     }
 
     /// Nothing that is not finite leaves the library.
@@ -208,9 +204,8 @@ impl Model {
 
     /// How good the fit is, in one sentence.
     #[must_use]
-    pub fn certificate(&self) -> String {
-        let said = self.global_bound.certificate(self.rank(), self.worst_criterion());
-        said.replacen("worst loss", &format!("worst {}", self.criterion_name()), 1)
+    pub fn certificate(&self) -> Note {
+        self.global_bound.certificate(self.rank(), self.minimised(), self.worst_criterion())
     }
 
     /// Coordinates (m×r) of new rows: for every row the exact non-negative least squares

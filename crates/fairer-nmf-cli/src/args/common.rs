@@ -1,12 +1,12 @@
-//! What `fit` and `audit` share: both measure what a dictionary costs each group.
+//! What `fit` and `audit` share: both say what a dictionary costs each group.
 
 use clap::Args;
 
 use super::fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 
-/// How to measure, and where the result goes.
+/// What losses are against, how fits are made, and where the result goes.
 #[derive(Debug, Args)]
-pub(crate) struct MeasureArgs {
+pub(crate) struct CommonArgs {
     /// Write the result for programs; - is standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,

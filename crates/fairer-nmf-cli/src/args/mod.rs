@@ -4,15 +4,15 @@
 //! understand.
 
 mod choice;
+mod common;
 mod data;
 mod fit;
-mod measure;
 mod values;
 
 pub(crate) use choice::ChoiceArgs;
+pub(crate) use common::CommonArgs;
 pub(crate) use data::{DataArgs, GroupArgs, TextArgs, UnseenArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
-pub(crate) use measure::MeasureArgs;
 pub(crate) use values::{
     BaselineKind, Bytes, DecimalName, FormatName, Frequency, MethodName, MissingName, NormName,
     Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds, TiesName, UnseenName,

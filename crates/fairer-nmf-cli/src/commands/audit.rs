@@ -17,7 +17,7 @@ use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank}
 use fairer_nmf_report::{Group, SCHEMA, library};
 use ndarray::Array2;
 
-use crate::args::{DataArgs, GroupArgs, MeasureArgs, Normalize, UnseenArgs};
+use crate::args::{CommonArgs, DataArgs, GroupArgs, Normalize, UnseenArgs};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
 use crate::results::{
@@ -64,7 +64,7 @@ pub(crate) struct AuditArgs {
     dictionary: Dictionary,
 
     #[command(flatten)]
-    pub common: MeasureArgs,
+    pub common: CommonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -108,8 +108,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         (None, None) => return Err(Failure::wrong("give --model or --components")),
     };
     match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => measure(args, &loaded, matrix, &audited, files, &bar),
-        AnyMatrix::F64(matrix) => measure(args, &loaded, matrix, &audited, files, &bar),
+        AnyMatrix::F32(matrix) => run_on(args, &loaded, matrix, &audited, files, &bar),
+        AnyMatrix::F64(matrix) => run_on(args, &loaded, matrix, &audited, files, &bar),
     }
 }
 
@@ -129,7 +129,7 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path, meaning::input_limit(&args.data))?;
-    found.note().iter().for_each(|note| bar.note(note));
+    found.note().iter().for_each(|note| bar.note(&note.sentence));
     let (loaded, components, turned) = load_for_components(&args.data, &args.groups, found, bar)?;
     if turned {
         bar.note(&format!("{path} has one row a feature: it was turned around"));
@@ -147,7 +147,7 @@ fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Aud
     Ok((loaded, Audited { components, scaling, model: None }))
 }
 
-fn measure<T: Element>(
+fn run_on<T: Element>(
     args: &AuditArgs,
     loaded: &Loaded,
     matrix: Matrix<'_, T>,
@@ -318,7 +318,7 @@ fn outcome<T: Element>(
         timed: "audit",
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
-        criterion: audit.criterion_name(),
+        criterion: audit.minimised(),
         worst_criterion: audit.worst_criterion(),
         step_gap: model.and_then(|m| m.step_gap),
         global_bound: bound.value,

@@ -94,8 +94,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let files = Files::claim(&read, &asked)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => measure(args, &methods, &loaded, matrix, files, &bar),
-        AnyMatrix::F64(matrix) => measure(args, &methods, &loaded, matrix, files, &bar),
+        AnyMatrix::F32(matrix) => run_on(args, &methods, &loaded, matrix, files, &bar),
+        AnyMatrix::F64(matrix) => run_on(args, &methods, &loaded, matrix, files, &bar),
     }
 }
 
@@ -117,7 +117,7 @@ fn methods(typed: &[String]) -> Result<Vec<Neighbour>, Failure> {
     Ok(if methods.is_empty() { ALL.to_vec() } else { methods })
 }
 
-fn measure<T: Element>(
+fn run_on<T: Element>(
     args: &CompareArgs,
     methods: &[Neighbour],
     loaded: &Loaded,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::{Baseline, Method, Parameters, Update, baseline::Estimate};
+use fairer_nmf::{Baseline, Method, Note, Parameters, Update, baseline::Estimate};
 
 use fairer_nmf_io::{
     AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let about = About {
         title: title(),
         features: &loaded.dataset.features,
-        notes: vec![LABELS.to_owned()],
+        notes: vec![Note::new("labels-added", LABELS)],
         ..about()
     };
     audit_fit(about, &data, compared, &mut outcome, &AuditArgs::default(), &bar)?;

@@ -4,18 +4,18 @@ use clap::Args;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::{Checkpoint, StartWeights};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Parameters};
+use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Note, Parameters};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
 use std::time::Duration;
 
 use crate::args::{
-    Bytes, ChoiceArgs, DataArgs, GroupArgs, MeasureArgs, Normalize, RankName, Seconds as TimeArg,
+    Bytes, ChoiceArgs, CommonArgs, DataArgs, GroupArgs, Normalize, RankName, Seconds as TimeArg,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_notes,
-    choice_sentence, choice_table, of_fit, table, table_after, title,
+    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_note,
+    choice_notes, choice_table, of_fit, table, table_after, title,
 };
 use crate::screen::{Bar, show, stopped};
 use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
@@ -68,7 +68,7 @@ pub(crate) struct FitArgs {
     audit: bool,
 
     #[command(flatten)]
-    pub common: MeasureArgs,
+    pub common: CommonArgs,
 
     /// Leave the data on disk and read them block by block, with this much memory in all, as in 500MB
     /// or 2GB: .npy, .npz, a folder of such shards, a folder with data.npy, indices.npy and indptr.npy
@@ -187,7 +187,7 @@ fn fit_matrix<T: Element>(
     outcome.notes.extend(data.reader_notes());
     let of_choices = choice_notes(&compared.fit.model);
     outcome.notes.extend(of_choices.iter().cloned());
-    let chosen = choice.as_ref().map(choice_sentence);
+    let chosen = choice.as_ref().map(choice_note);
     outcome.rank_choice = choice;
     outcome.left_alone.clone_from(&compared.left_alone);
     outcome.warnings = compared.warnings();
@@ -344,7 +344,8 @@ fn fit_on_disk(
     let mut outcome = Outcome::of_model(&found.model, standard, seconds, facts);
     outcome.reads = Some(found.reads);
     outcome.notes = held.notes;
-    outcome.notes.push(format!("all rows were read {} times", found.reads));
+    let sentence = format!("all rows were read {} times", found.reads);
+    outcome.notes.push(Note::new("reads", sentence));
     outcome.warnings = found.warnings;
     outcome.warnings.extend(outcome.explains_little());
     outcome.warnings.extend(cautions::of_vanished(held.vanished + held.shards.vanished()));

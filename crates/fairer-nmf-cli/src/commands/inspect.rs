@@ -3,6 +3,7 @@
 mod entries;
 
 use clap::Args;
+use fairer_nmf::Note;
 use fairer_nmf_io::{
     self as input, Column, Dataset, Decimal, DenseView, Failure, InputError, LeftOut, Matrix,
     Missing, Output, ReadOptions, check_distinct, group_sizes,
@@ -68,8 +69,7 @@ struct Findings {
     path: String,
     rows: usize,
     features: usize,
-    /// `dense f64`, `sparse`, …
-    storage: &'static str,
+    storage: Storage,
     /// Entries that are not zero.
     nonzeros: usize,
     /// Their share of all entries.
@@ -86,8 +86,41 @@ struct Findings {
     /// A fit that would start.
     command: Option<String>,
     /// Why a fit with these options would be refused; empty if it would not.
-    problems: Vec<String>,
-    notes: Vec<String>,
+    problems: Vec<Note>,
+    notes: Vec<Note>,
+}
+
+/// How the entries are held.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Storage {
+    #[default]
+    NotRead,
+    Sparse,
+    DenseF32,
+    DenseF64,
+}
+
+impl Storage {
+    fn of(matrix: &Matrix) -> Self {
+        match matrix {
+            Matrix::Sparse(_) => Self::Sparse,
+            Matrix::Dense(dense) => match dense.view() {
+                DenseView::F64(_) => Self::DenseF64,
+                DenseView::F32(_) => Self::DenseF32,
+            },
+        }
+    }
+
+    /// In a sentence.
+    fn words(self) -> &'static str {
+        match self {
+            Self::NotRead => "not read",
+            Self::Sparse => "sparse",
+            Self::DenseF32 => "dense f32",
+            Self::DenseF64 => "dense f64",
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -115,7 +148,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         Ok((dataset, problems)) => (Some(dataset), problems),
         // Of a table there is more to say than what is wrong with it, but not of an option.
         Err((problems, of_data)) if look.is_some() && of_data => (None, problems),
-        Err((problems, _)) => return Err(Failure::wrong(&problems[0])),
+        Err((problems, _)) => return Err(Failure::wrong(&problems[0].sentence)),
     };
     if let Some(dataset) = &mut dataset {
         merged(dataset, Some(&args.groups))?;
@@ -127,7 +160,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         None => {
             let path = args.data.data.clone();
             let rows = look.as_ref().map_or(0, |look| look.rows);
-            Findings { path, rows, storage: "not read", problems, ..Findings::default() }
+            Findings { path, rows, problems, ..Findings::default() }
         }
     };
     if let Some(look) = look {
@@ -142,7 +175,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     }
     match findings.problems.len() {
         0 => Ok(()),
-        1 => Err(Failure::wrong(&findings.problems[0])),
+        1 => Err(Failure::wrong(&findings.problems[0].sentence)),
         n => Err(Failure::wrong(format!(
             "a fit would be refused for {n} reasons, the first: {}",
             findings.problems[0]
@@ -155,14 +188,14 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
 fn read_leniently(
     path: &str,
     mut options: ReadOptions,
-) -> Result<(Dataset, Vec<String>), (Vec<String>, bool)> {
+) -> Result<(Dataset, Vec<Note>), (Vec<Note>, bool)> {
     let mut problems = Vec::new();
     for _ in 0..MOST_LOOKS {
         let error = match input::read(path, &options) {
             Ok(dataset) => return Ok((dataset, problems)),
             Err(error) => error,
         };
-        problems.push(error.to_string());
+        problems.push(Note::new(error.code(), error.to_string()));
         match &error {
             InputError::NonNumericColumns { columns, .. } => options.drop.extend(columns.clone()),
             InputError::TextCell { column, .. } => options.drop.push(column.clone()),
@@ -191,40 +224,43 @@ fn read_leniently(
 }
 
 /// Which groups a fit would keep outside the maximum.
-fn outside(groups: &[GroupSize], rank: usize) -> Option<String> {
+fn outside(groups: &[GroupSize], rank: usize) -> Option<Note> {
     let small: Vec<String> = (groups.iter().filter(|g| g.rows <= rank))
         .map(|g| format!("{} ({})", g.name, g.rows))
         .collect();
     (!small.is_empty() && small.len() < groups.len()).then(|| {
-        format!(
+        let sentence = format!(
             "no more rows than topics ({rank}), so that a fit would keep them outside the maximum unless --allow-small-groups is given: {}; --merge-small puts small groups together",
             listed(&small, 5)
-        )
+        );
+        Note::new("groups-outside", sentence)
     })
 }
 
-fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -> Findings {
+fn findings(dataset: &Dataset, mut problems: Vec<Note>, rank: Option<usize>) -> Findings {
     let (rows, features) = dataset.matrix.shape();
     let entries = Entries::of(&dataset.matrix);
     if let Some((row, column)) = entries.first_nan.filter(|_| !dataset.unobserved) {
-        problems.push(format!(
+        let sentence = format!(
             "{}, the first at {}: fill in what is missing, or leave out such rows with `--missing drop-rows`",
             match entries.nan {
                 1 => "1 entry is NaN".to_owned(),
                 n => format!("{n} entries are NaN"),
             },
             dataset.describe_cell(row, column)
-        ));
+        );
+        problems.push(Note::new("not-a-number", sentence));
     }
     if let Some((row, column, value)) = entries.first_bad {
-        problems.push(format!(
+        let sentence = format!(
             "{}, the first at {} ({value}): NMF needs finite numbers that are not negative",
             match entries.bad {
                 1 => "1 entry is negative or not finite".to_owned(),
                 n => format!("{n} entries are negative or not finite"),
             },
             dataset.describe_cell(row, column)
-        ));
+        );
+        problems.push(Note::new("negative-or-not-finite", sentence));
     }
     let mut groups = Vec::new();
     let named = |(family, labels): &(String, Vec<String>)| -> Vec<String> {
@@ -233,10 +269,13 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
     let families: Vec<Vec<String>> = dataset.families.iter().map(named).collect();
     match &dataset.labels {
         None if !families.is_empty() || !dataset.members.is_empty() => {}
-        None => problems.push(match dataset.is_table() {
-            true => "the groups are not known: give --group-by COLUMN or --groups FILE".to_owned(),
-            false => "the groups are not known: give --groups FILE".to_owned(),
-        }),
+        None => {
+            let sentence = match dataset.is_table() {
+                true => "the groups are not known: give --group-by COLUMN or --groups FILE",
+                false => "the groups are not known: give --groups FILE",
+            };
+            problems.push(Note::new("no-groups", sentence));
+        }
         Some(_) => {}
     }
     for labels in dataset.labels.iter().chain(&families) {
@@ -247,9 +286,10 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
             }
             for (name, rows) in group_sizes(labels) {
                 if !used.get(name).copied().unwrap_or(false) {
-                    problems.push(format!(
+                    let sentence = format!(
                         "all entries of group `{name}` are zero, so its relative loss is undefined: leave the group out"
-                    ));
+                    );
+                    problems.push(Note::new("group-of-zeros", sentence));
                 }
                 groups.push(GroupSize { name: name.to_owned(), rows });
             }
@@ -262,24 +302,20 @@ fn findings(dataset: &Dataset, mut problems: Vec<String>, rank: Option<usize>) -
     }));
     let mut notes = dataset.notes.clone();
     if dataset.unobserved && entries.nan > 0 {
-        notes.push(format!("cells without a value are taken as unobserved: {}", entries.nan));
+        let sentence = format!("cells without a value are taken as unobserved: {}", entries.nan);
+        notes.push(Note::new("unobserved-cells", sentence));
     }
     notes.extend(rank.and_then(|rank| outside(&groups, rank)));
     if groups.len() == 1 {
-        notes.push("there is one group only: a fit would be standard NMF".to_owned());
+        let sentence = "there is one group only: a fit would be standard NMF";
+        notes.push(Note::new("one-group", sentence));
     }
     Findings {
         schema: fairer_nmf_report::SCHEMA,
         path: dataset.path().to_owned(),
         rows,
         features,
-        storage: match &dataset.matrix {
-            Matrix::Sparse(_) => "sparse",
-            Matrix::Dense(dense) => match dense.view() {
-                DenseView::F64(_) => "dense f64",
-                DenseView::F32(_) => "dense f32",
-            },
-        },
+        storage: Storage::of(&dataset.matrix),
         nonzeros: entries.nonzeros,
         density: match rows * features {
             0 => 0.0,
@@ -301,7 +337,7 @@ fn text(findings: &Findings) -> String {
         "{}, {}, {}; {:.1} % of the entries are not zero\n",
         counted(findings.rows, "row"),
         counted(findings.features, "feature"),
-        findings.storage,
+        findings.storage.words(),
         100.0 * findings.density
     );
     if findings.zero_rows > 0 {
@@ -323,7 +359,7 @@ fn text(findings: &Findings) -> String {
         text += &format!("\n{}", column_table(&findings.columns));
     }
     for note in &findings.notes {
-        text += &format!("\nNote: {}", printable(note));
+        text += &format!("\nNote: {}", printable(&note.sentence));
     }
     if !findings.notes.is_empty() {
         text.push('\n');
@@ -333,7 +369,7 @@ fn text(findings: &Findings) -> String {
         problems => {
             text += &format!("\n{}\n", styled(BAD, "A fit with these options would be refused:"));
             for problem in problems {
-                text += &format!("  - {}\n", printable(problem));
+                text += &format!("  - {}\n", printable(&problem.sentence));
             }
         }
     }

@@ -9,11 +9,9 @@ use fairer_nmf_report::Remark;
 use crate::args::{BaselineArgs, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{
-    About, Sweep, about, choice_sentence, dimensions, of_sweep, rank_table, title,
-};
+use crate::results::{About, Sweep, about, choice_note, dimensions, of_sweep, rank_table, title};
 use crate::screen::{Bar, Deadline, show, stopped};
-use crate::work::{Plan, load, measure_ranks};
+use crate::work::{Plan, left_by_ranks, load};
 
 /// Compare methods over a range of ranks
 #[derive(Debug, Args)]
@@ -154,11 +152,11 @@ fn sweep<T: Element>(
     let records = plan.run(&data, &deadline, bar)?;
     let choice = match stopped() {
         true => None,
-        false => measure_ranks(&data, ranks, args.solver.seed, &deadline, bar),
+        false => left_by_ranks(&data, ranks, args.solver.seed, &deadline, bar),
     };
     bar.finish();
     let finished = records.len() / (methods.len() * groups).max(1);
-    let chosen = choice.as_ref().map(choice_sentence);
+    let chosen = choice.as_ref().map(choice_note);
     let mut sweep =
         Sweep { threshold: args.threshold, rank_choice: choice, ..Sweep::of(&plan, records, runs) };
     if finished < planned && !stopped() {

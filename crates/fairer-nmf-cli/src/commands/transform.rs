@@ -95,7 +95,7 @@ pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
     let shown = output.shown().to_owned();
     output.write(&content)?;
     bar.finish();
-    loaded.dataset.notes.iter().for_each(|note| bar.note(note));
+    loaded.dataset.notes.iter().for_each(|note| bar.note(&note.sentence));
     if args.output != "-" {
         let (rows, topics) = (counted(rows, "row"), counted(model.rank(), "topic"));
         bar.note(&format!("wrote {shown} ({rows}, {topics})"));

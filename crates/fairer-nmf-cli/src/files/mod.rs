@@ -5,7 +5,7 @@ mod pages;
 use fairer_nmf_io::{Failure, Output, check_distinct};
 use fairer_nmf_report::Report;
 
-use crate::args::MeasureArgs;
+use crate::args::CommonArgs;
 use crate::screen::stopped;
 use pages::Pages;
 
@@ -24,7 +24,7 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// What `fit` and `audit` share.
-    pub(crate) fn of(args: &'a MeasureArgs) -> Self {
+    pub(crate) fn of(args: &'a CommonArgs) -> Self {
         Self {
             model: None,
             json: args.json.as_deref(),

@@ -10,7 +10,7 @@ use fairer_nmf::{
 };
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
-use crate::args::{AuditArgs, BaselineArgs, BaselineKind, MeasureArgs, MethodName, SolverArgs};
+use crate::args::{AuditArgs, BaselineArgs, BaselineKind, CommonArgs, MethodName, SolverArgs};
 
 /// A method of the library.
 pub(crate) fn method(name: MethodName, standard: Update) -> Method {
@@ -100,7 +100,7 @@ fn baseline_file(path: &str, names: &[&str], limit: InputLimit) -> Result<Vec<f6
 pub(crate) fn fit_parameters<T: Element>(
     rank: usize,
     method: Method,
-    args: &MeasureArgs,
+    args: &CommonArgs,
     data: &GroupedData<'_, T>,
     limit: InputLimit,
 ) -> Result<Parameters, Failure> {

@@ -23,7 +23,7 @@ pub(crate) fn column_table(columns: &[Column]) -> String {
     let mut text = table.render();
     for column in columns {
         for flag in &column.flags {
-            text += &format!("  {}: {}\n", printable(&column.name), printable(flag));
+            text += &format!("  {}: {}\n", printable(&column.name), printable(&flag.sentence));
         }
     }
     text

@@ -19,6 +19,6 @@ pub(crate) use outcome::{
 };
 pub(crate) use page::{About, about, of_sweep, ranks, title};
 pub(crate) use publish::json;
-pub(crate) use ranks::{choice_sentence, choice_table, rank_table};
+pub(crate) use ranks::{choice_note, choice_table, rank_table};
 pub(crate) use sweep::Sweep;
 pub(crate) use table::{dimensions, table, table_after};

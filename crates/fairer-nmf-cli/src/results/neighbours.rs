@@ -1,8 +1,8 @@
 //! The neighbours side by side: the table of `compare`, and its page.
 
-use fairer_nmf::GroupedData;
 use fairer_nmf::audit::is_small;
 use fairer_nmf::rows::Element;
+use fairer_nmf::{GroupedData, Note};
 use fairer_nmf_paper::neighbours::{Compared, Outcome};
 use fairer_nmf_report as page;
 use fairer_nmf_report::library::{self, About, setting};
@@ -74,7 +74,10 @@ pub(crate) fn of_neighbours<T: Element>(
         ..page::ModelSummary::default()
     };
     let remarks = found.methods.iter().filter_map(|method| {
-        method.remark.as_ref().map(|remark| format!("{}: {remark}.", method.title))
+        method.remark.as_ref().map(|remark| Note {
+            code: remark.code.clone(),
+            sentence: format!("{}: {remark}.", method.title),
+        })
     });
     page::Report {
         verdict: Some(page::Verdict::not_tested(NOT_TESTED)),
@@ -97,7 +100,7 @@ pub(crate) fn of_neighbours<T: Element>(
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
-        notes: about.notes.into_iter().chain(remarks).collect(),
+        notes: (about.notes.into_iter().chain(remarks)).map(page::Remark::from).collect(),
         ..page::Report::default()
     }
 }

@@ -4,13 +4,13 @@
 //! `baseline_error` is in the units of `norm` (divide by it to compare). A group's row is the one of
 //! the page.
 
-use fairer_nmf::Penalties;
 use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::audit::{Comparison, Role, is_small};
 use fairer_nmf::discover::FoundGroups;
-use fairer_nmf::fit::{Choice, ShareReport};
+use fairer_nmf::fit::{Choice, Minimised, ShareReport};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Method, Model, audit::AuditReport};
+use fairer_nmf::{Note, Penalties};
 use fairer_nmf_io::{LeftOut, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
@@ -61,9 +61,9 @@ pub(crate) struct Outcome {
     /// The largest loss against the baselines, of the groups inside the maximum.
     pub worst_loss: f64,
     pub worst_group: String,
-    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `adjusted loss` where the
+    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `adjusted-loss` where the
     /// fit allowed every group what chance explains (`allowance`).
-    pub criterion: &'static str,
+    pub criterion: Minimised,
     /// The largest of it: what the fit made as small as it could.
     pub worst_criterion: f64,
     /// How far the dictionary is at the most from the best for its representation; AM only.
@@ -73,15 +73,15 @@ pub(crate) struct Outcome {
     pub groups: Vec<GroupOutcome>,
     pub data: DataFacts,
     pub warnings: Vec<Remark>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// One of the notes, which stands below the table.
     #[serde(skip)]
-    pub left_alone: Option<String>,
+    pub left_alone: Option<Note>,
     /// How the rank was chosen, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_choice: Option<RankReport>,
     /// One sentence for people on `step_gap` and `global_bound`.
-    pub certificate: Option<String>,
+    pub certificate: Option<Note>,
     /// The library's statistics of the dictionary in full, where it was audited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditReport>,
@@ -130,15 +130,16 @@ impl Penalised {
 }
 
 /// What a reader has to know of choices that are not the paper's.
-pub(crate) fn choice_notes(model: &Model) -> Vec<String> {
+pub(crate) fn choice_notes(model: &Model) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(found) = &model.worst_share {
-        notes.push(format!(
+        let sentence = format!(
             "the worst {} % of rows lose {:.4} of themselves on average, each of them {:.4} or more; groups were not asked",
             100.0 * found.share,
             found.error,
             found.threshold
-        ));
+        );
+        notes.push(Note::new("worst-share", sentence));
     }
     if let Some(found) = &model.found_groups {
         let how = found.how.name();
@@ -146,14 +147,16 @@ pub(crate) fn choice_notes(model: &Model) -> Vec<String> {
             1 => String::new(),
             rounds => format!(" in {rounds} rounds"),
         };
-        notes.push(format!(
+        let sentence = format!(
             "the groups were found in these rows by {how}{rounds}: their losses say nothing of groups of people, and no test against chance holds for them"
-        ));
+        );
+        notes.push(Note::new("groups-found", sentence));
     }
     if let Some(Penalised { objective: Some(objective), .. }) = Penalised::of(model) {
-        notes.push(format!(
+        let sentence = format!(
             "with its penalties the objective is {objective:.6e}; losses are against baselines without penalties"
-        ));
+        );
+        notes.push(Note::new("penalised", sentence));
     }
     notes
 }
@@ -285,7 +288,7 @@ impl Outcome {
             reads: None,
             worst_loss: model.worst_loss(),
             worst_group: model.worst_group().name.clone(),
-            criterion: model.criterion_name(),
+            criterion: model.minimised(),
             worst_criterion: model.worst_criterion(),
             step_gap: model.step_gap,
             global_bound: model.global_bound.value,

@@ -96,7 +96,7 @@ pub(crate) fn of_sweep<T: Element>(
     page::Report {
         verdict: Some(page::Verdict::not_tested(NOT_TESTED)),
         subtitle: format!(
-            "Ranks {}; section 1 shows rank {rank}{why}, means over {} trials",
+            "Topics: {}; section 1 shows {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             sweep.trials
         ),
@@ -116,7 +116,9 @@ pub(crate) fn of_sweep<T: Element>(
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
-        notes: about.notes.into_iter().chain(data.reader_notes()).collect(),
+        notes: (about.notes.into_iter().chain(data.reader_notes()))
+            .map(page::Remark::from)
+            .collect(),
         min_group_size: about.min_group_size,
         ..page::Report::default()
     }

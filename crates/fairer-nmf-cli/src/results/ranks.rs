@@ -1,5 +1,6 @@
 //! The table of a sweep on the terminal.
 
+use fairer_nmf::Note;
 use fairer_nmf::audit::rank::RankReport;
 
 use super::page;
@@ -50,8 +51,13 @@ pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
     text
 }
 
+/// The same as a note.
+pub(crate) fn choice_note(choice: &RankReport) -> Note {
+    Note::new("rank-chosen", choice_sentence(choice))
+}
+
 /// Which rank bi-cross-validation picks, and for whom.
-pub(crate) fn choice_sentence(choice: &RankReport) -> String {
+fn choice_sentence(choice: &RankReport) -> String {
     let RankReport { rank, rank_of_all, worst_off, .. } = choice;
     match worst_off {
         Some((group, of_group)) if of_group > rank_of_all => format!(

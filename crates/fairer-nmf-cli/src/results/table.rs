@@ -18,7 +18,7 @@ const NOTICEABLE: f64 = 5e-5;
 fn said(outcome: &Outcome) -> Option<String> {
     let verdict = outcome.verdict.as_ref()?;
     let sentence = styled(STRONG, &printable(&verdict.sentence));
-    let notes = verdict.notes.iter().map(|note| format!("{}\n", printable(note)));
+    let notes = verdict.notes.iter().map(|note| format!("{}\n", printable(&note.sentence)));
     Some(format!("{sentence}\n{}", notes.collect::<String>()))
 }
 

@@ -9,6 +9,7 @@ pub(crate) use terminal::{
     styled,
 };
 
+use fairer_nmf::Note;
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::Remark;
 
@@ -16,11 +17,11 @@ use fairer_nmf_report::Remark;
 /// wants it, and last what must not be missed.
 pub(crate) fn show(
     bar: &Bar,
-    notes: &[String],
+    notes: &[Note],
     table: Option<String>,
     warnings: &[Remark],
 ) -> Result<(), Failure> {
-    notes.iter().for_each(|note| bar.note(note));
+    notes.iter().for_each(|note| bar.note(&note.sentence));
     table.map_or(Ok(()), |table| print(&table))?;
     warnings.iter().for_each(|warning| bar.warn(&warning.sentence));
     Ok(())

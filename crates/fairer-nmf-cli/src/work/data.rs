@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fairer_nmf::Model;
+use fairer_nmf::{Model, Note};
 use fairer_nmf_io::{
     Components, Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen,
     align, intersections, kept_recipe, merge_small, read, split_member,
@@ -171,18 +171,19 @@ pub(crate) fn load_for_model(
                 )));
             }
             if names.is_some() {
-                dataset.notes.push(format!(
+                let sentence = format!(
                     "{} has no feature names: its columns were taken in the order of {model_path}",
                     dataset.path()
-                ));
+                );
+                dataset.notes.push(Note::new("features-not-named", sentence));
             }
         }
     }
     if own_weights {
-        dataset.notes.push(
-            "inverse document frequencies are those of these documents, not of those the model was fitted on"
-                .to_owned(),
-        );
+        dataset.notes.push(Note::new(
+            "document-frequencies-anew",
+            "inverse document frequencies are those of these documents, not of those the model was fitted on",
+        ));
     }
     merged(&mut dataset, groups)?;
     Ok(Loaded::new(dataset, options.precision, seconds))

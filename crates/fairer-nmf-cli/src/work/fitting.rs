@@ -6,7 +6,7 @@ use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
 use fairer_nmf::fit::{Checkpoint, fit_kept};
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{Fit, GroupedData, Model, Parameters, Update, Warning};
+use fairer_nmf::{Fit, GroupedData, Model, Note, Parameters, Update, Warning};
 
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::Remark;
@@ -21,9 +21,9 @@ pub(crate) struct Compared<T> {
     pub peers: Peers,
     /// About the fit itself.
     pub warnings: Vec<Remark>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Whom the fit does not help, since chance explains what it pays.
-    pub left_alone: Option<String>,
+    pub left_alone: Option<Note>,
 }
 
 impl<T> Compared<T> {
@@ -59,7 +59,7 @@ pub(crate) fn fit_and_compare<T: Element>(
     let (notes, others): (Vec<&Warning>, Vec<&Warning>) =
         main.model.warnings.iter().partition(|w| w.is_note());
     let left_alone = left_alone(&main.model);
-    let notes = notes.into_iter().map(ToString::to_string);
+    let notes = notes.into_iter().map(Note::from);
     let notes = notes.filter(|note| Some(note) != left_alone.as_ref()).collect();
     let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
@@ -90,9 +90,9 @@ pub(crate) fn fit_and_compare<T: Element>(
 }
 
 /// What a fit says of groups that it does not help, since chance explains what they pay.
-pub(crate) fn left_alone(model: &Model) -> Option<String> {
+pub(crate) fn left_alone(model: &Model) -> Option<Note> {
     let such = |w: &&Warning| matches!(w, Warning::GroupsLikeChance { .. });
-    model.warnings.iter().find(such).map(ToString::to_string)
+    model.warnings.iter().find(such).map(Note::from)
 }
 
 /// The library's warnings with the names of our options.

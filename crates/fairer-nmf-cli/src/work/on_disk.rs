@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use fairer_nmf::fit::{Checkpoint, fit_rows, fit_rows_kept};
 use fairer_nmf::rows::{FeatureScaling, GroupCodes};
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{Baseline, Error, Method, Model, Parameters, Progress, Update};
+use fairer_nmf::{Baseline, Error, Method, Model, Note, Parameters, Progress, Update};
 use fairer_nmf_io::{
     AnyShards, Failure, LeftOut, Missing, Preparation, ReadOptions, Scaling, check_group_rows,
     on_disk, open_shards, read_groups, read_names,
@@ -26,7 +26,7 @@ pub(crate) struct OnDisk {
     /// How other tables become the same features, where the data are a table.
     pub preparation: Option<String>,
     pub left_out: Vec<LeftOut>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Entries of a table that were too small for f32; those of matrices are known once they are read.
     pub vanished: usize,
 }
@@ -82,7 +82,7 @@ pub(crate) fn open(
         }
     };
     let shards = open_shards(&found.shards, memory, options.precision, options.limit)?;
-    let mut notes: Vec<String> = found.note.into_iter().chain(found.order).collect();
+    let mut notes: Vec<Note> = found.note.into_iter().chain(found.order).collect();
     if let Some(table) = found.table {
         notes.extend(table.notes);
         let kept = Preparation { text: None, table: Some(table.recipe) };

@@ -32,7 +32,7 @@ pub(crate) fn choose_rank<T: Element>(
 
 /// What the ranks of a sweep leave of held-out entries; none where there are too few rows or
 /// features, or the time is over.
-pub(crate) fn measure_ranks<T: Element>(
+pub(crate) fn left_by_ranks<T: Element>(
     data: &GroupedData<'_, T>,
     ranks: &[usize],
     seed: u64,

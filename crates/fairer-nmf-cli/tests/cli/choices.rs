@@ -157,6 +157,11 @@ fn neighbours_are_compared_under_one_audit() {
         let own = method["excess_losses"].as_array().unwrap().iter();
         assert!(excess.map(|e| &e["excess_loss"]).eq(own));
     }
+    let notes = data["notes"].as_array().unwrap();
+    let of_pca = notes.iter().find(|note| note["code"] == "own-criterion").unwrap();
+    assert!(of_pca["sentence"].as_str().unwrap().starts_with("Fair PCA: its own criterion"));
+    let own = methods.iter().find(|m| m["method"] == "fair-pca").unwrap();
+    assert_eq!(own["remark"]["code"], "own-criterion");
     place.refused(
         &with(&["--rank", "2", "--methods", "best"]),
         "--methods best: expected some of standard, am, reweighted-rows, reweighted-norms, glrm-power, glrm-exponential, glrm-disparity, robust, fair-pca, fair-pca-loss, shared-budget, separate",

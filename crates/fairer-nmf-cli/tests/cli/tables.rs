@@ -125,7 +125,11 @@ fn inspect_lists_every_column_and_proposes_what_works() {
     );
     assert_eq!(columns[3]["missing"], 1);
     assert_eq!(columns[2]["range"], serde_json::json!([20.0, 59.0]));
-    assert!(columns[1]["flags"][0].as_str().unwrap().contains("`Female`"), "{}", columns[1]);
+    assert!(
+        columns[1]["flags"][0]["sentence"].as_str().unwrap().contains("`Female`"),
+        "{}",
+        columns[1]
+    );
     assert!(ran.out.contains("This works:\n  fairer-nmf fit t.csv"), "{}", ran.out);
     // Without the prose it is a table like others.
     let ran = place.run(&["inspect", "t.csv", "--drop", "comment", "--json", "u.json"]);

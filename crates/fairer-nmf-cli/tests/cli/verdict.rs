@@ -44,7 +44,7 @@ fn chance_and_excess_stand_beside_the_loss() {
         assert_eq!(lines[0], verdict["sentence"].as_str().unwrap());
         let notes = verdict["notes"].as_array().unwrap();
         for (line, note) in lines[1..].iter().zip(notes) {
-            assert_eq!(*line, note.as_str().unwrap());
+            assert_eq!(*line, note["sentence"].as_str().unwrap());
         }
         assert_eq!(baseline == "zero", said.contains("a loss is the whole error"), "{said}");
     }

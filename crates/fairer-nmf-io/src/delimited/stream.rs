@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 
+use fairer_nmf::Note;
 use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memchr2_iter, memrchr};
 
@@ -66,7 +67,7 @@ impl Stream {
     }
 
     /// What is remarkable about the header.
-    pub(crate) fn notes(&self) -> &[String] {
+    pub(crate) fn notes(&self) -> &[Note] {
         &self.header.notes
     }
 

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fairer_nmf::Note;
 use rayon::prelude::*;
 
 use super::tokens::Tokenizer;
@@ -22,7 +23,7 @@ pub(crate) struct Vectorized {
     pub matrix: SparseMatrix,
     pub terms: Vec<String>,
     /// What was left out without being asked.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// How new documents become the same features.
     pub recipe: TextOptions,
 }
@@ -51,10 +52,11 @@ pub(crate) fn vectorize(
     };
     let unsegmented = languages::unsegmented(documents);
     if unsegmented > 0.1 && options.token_pattern.is_none() {
-        notes.push(format!(
+        let sentence = format!(
             "{:.0} % of the letters are of scripts without blanks between words (Chinese, Japanese, Thai and others), where whole phrases were taken for words: divide the words with blanks first",
             100.0 * unsegmented
-        ));
+        );
+        notes.push(Note::new("words-not-divided", sentence));
     }
     let column: HashMap<&str, u32> = (0..).zip(&terms).map(|(i, t)| (t.as_str(), i)).collect();
     let mut rows: Vec<Counts> = bags
@@ -89,7 +91,7 @@ pub(crate) fn vectorize(
 struct Chosen {
     terms: Vec<String>,
     stop_words: StopWords,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Chosen {
@@ -156,18 +158,19 @@ fn choose(
             tokens::english().for_each(|word| {
                 frequency.remove(word);
             });
-            notes.push(
-                "the documents are English: its common words are left out (--stop-words none keeps them)"
-                    .to_owned(),
-            );
+            notes.push(Note::new(
+                "common-words-left-out",
+                "the documents are English: its common words are left out (--stop-words none keeps them)",
+            ));
             StopWords::English
         }
         StopWords::Auto => {
             let language = languages::of_terms(&most_common(&frequency));
             if let Some(language) = language.filter(|_| bags.len() >= ENOUGH) {
-                notes.push(format!(
+                let sentence = format!(
                     "the documents seem to be {language}: leave its common words out with `--stop-words {language}`"
-                ));
+                );
+                notes.push(Note::new("common-words-kept", sentence));
             }
             StopWords::None
         }
@@ -209,10 +212,11 @@ fn choose(
         .map(|(term, (_, total))| (term, total))
         .collect();
     if options.min_df == DocumentFrequency::Auto && kept.len() < found {
-        notes.push(format!(
+        let sentence = format!(
             "{} of {found} terms are features: those in at least {least} documents (--min-df 1 keeps all)",
             kept.len()
-        ));
+        );
+        notes.push(Note::new("rare-terms-left-out", sentence));
     }
     if let Some(most) = options.max_features {
         let preferred = |term: &str| options.prefer.iter().any(|p| p == term);

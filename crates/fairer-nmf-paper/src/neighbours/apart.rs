@@ -1,7 +1,7 @@
 //! Neighbours with dictionaries of the groups' own: separate models, and one budget of topics for all.
 
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, GroupedData, Method, Parameters, Result, fit};
+use fairer_nmf::{Baseline, GroupedData, Method, Note, Parameters, Result, fit};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::{Left, Task};
@@ -55,6 +55,7 @@ impl<T: Element> Task<'_, '_, T> {
         let parts: Vec<_> = own.iter().map(|(h, _)| h.view()).collect();
         let h = concatenate(Axis(0), &parts).expect("dictionaries of the same features");
         let said: Vec<String> = topics.iter().map(ToString::to_string).collect();
-        self.of_dictionary(&h, Some(format!("topics of the groups: {}", said.join(", "))))
+        let remark = format!("topics of the groups: {}", said.join(", "));
+        self.of_dictionary(&h, Some(Note::new("topics-of-groups", remark)))
     }
 }

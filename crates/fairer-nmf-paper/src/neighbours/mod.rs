@@ -20,7 +20,7 @@ use fairer_nmf::audit::{chance_losses, evaluate};
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{Criterion, estimate_baselines};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Error, GroupedData, Method, Observer, Parameters, Result, fit};
+use fairer_nmf::{Baseline, Error, GroupedData, Method, Note, Observer, Parameters, Result, fit};
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ struct Left {
     relative_errors: Vec<f64>,
     /// Numbers of its dictionaries.
     parameters: usize,
-    remark: Option<String>,
+    remark: Option<Note>,
 }
 
 /// A method under the audit.
@@ -143,7 +143,7 @@ pub struct Outcome {
     /// How long it took.
     pub seconds: f64,
     /// What a reader has to know.
-    pub remark: Option<String>,
+    pub remark: Option<Note>,
 }
 
 /// The methods side by side.
@@ -290,7 +290,7 @@ impl<T: Element> Task<'_, '_, T> {
     }
 
     /// What a dictionary leaves with the best coordinates of every row.
-    fn of_dictionary(&self, h: &Array2<f64>, remark: Option<String>) -> Result<Left> {
+    fn of_dictionary(&self, h: &Array2<f64>, remark: Option<Note>) -> Result<Left> {
         Ok(Left { relative_errors: self.errors(h.view())?, parameters: h.len(), remark })
     }
 

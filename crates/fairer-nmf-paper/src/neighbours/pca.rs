@@ -11,7 +11,7 @@
 
 use fairer_nmf::internals::leading_projection;
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Error, Result};
+use fairer_nmf::{Error, Note, Result};
 
 use super::{Left, Task};
 
@@ -139,7 +139,11 @@ impl<T: Element> Task<'_, '_, T> {
             largest(&found.losses)
         );
         let relative_errors = self.projected(&moments, &found.projection);
-        Ok(Left { relative_errors, parameters: d * n, remark: Some(remark) })
+        Ok(Left {
+            relative_errors,
+            parameters: d * n,
+            remark: Some(Note::new("own-criterion", remark)),
+        })
     }
 
     pub(super) fn pca_loss(&self) -> Result<Left> {
@@ -150,7 +154,8 @@ impl<T: Element> Task<'_, '_, T> {
             sum.iter_mut().zip(s).for_each(|(t, v)| *t += w / group.squared_norm * v);
         }
         let p = leading_projection(&sum, n, d.min(n));
-        let remark = self.bound.value.map(|value| format!("relaxation: {value:.4}"));
+        let said = |value: f64| Note::new("relaxation", format!("relaxation: {value:.4}"));
+        let remark = self.bound.value.map(said);
         Ok(Left { relative_errors: self.projected(&moments, &p), parameters: d * n, remark })
     }
 }

@@ -12,7 +12,7 @@
 
 use fairer_nmf::fit::{Start, fit_from};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{GroupedData, Method, Parameters, Result, Stopping, Update, fit};
+use fairer_nmf::{GroupedData, Method, Note, Parameters, Result, Stopping, Update, fit};
 use ndarray::Array2;
 
 use super::{Left, Task};
@@ -124,7 +124,7 @@ impl<T: Element> Task<'_, '_, T> {
     pub(super) fn aggregate(&self, aggregate: Aggregate) -> Result<Left> {
         let (h, rounds) = self.minimise(aggregate)?;
         let remark = format!("{rounds} rounds that lowered the functional");
-        self.of_dictionary(&h, Some(remark))
+        self.of_dictionary(&h, Some(Note::new("rounds", remark)))
     }
 
     /// The dictionary of a fair GLRM, and the rounds that lowered its functional.
@@ -182,7 +182,8 @@ impl<T: Element> Task<'_, '_, T> {
     pub(super) fn robust(&self) -> Result<Left> {
         let (h, lambda) = self.robust_dictionary(SWEEPS)?;
         let said: Vec<String> = lambda.iter().map(|l| format!("{l:.3}")).collect();
-        self.of_dictionary(&h, Some(format!("λ = {}", said.join(", "))))
+        let remark = format!("λ = {}", said.join(", "));
+        self.of_dictionary(&h, Some(Note::new("weights", remark)))
     }
 
     /// Its dictionary and λ.

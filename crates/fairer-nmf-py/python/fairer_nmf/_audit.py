@@ -183,12 +183,7 @@ def audit(
         "seed": _data.seed(random_state),
         "threads": _data.threads(n_jobs),
     }
-    yardstick: _core.Yardstick = {
-        "baseline": settings["baseline"],
-        "runs": settings["baseline_runs"],
-        "errors": _baseline.given("baseline", baseline, encoded),
-        "seed": settings["seed"],
-    }
+    yardstick = _baseline.yardstick(baseline, baseline_runs, encoded, settings["seed"])
     reading: _core.Reading = {
         "normalize": settings["normalize"],
         "scale": None,

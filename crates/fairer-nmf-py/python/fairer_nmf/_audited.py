@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairer_nmf import _figures, _page
 from fairer_nmf._frame import GroupTable
-from fairer_nmf._page import Pages, Subject
+from fairer_nmf._page import Pages, Subject, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,8 +202,7 @@ class Audit(GroupTable, Pages):
 
     @property
     def _said(self) -> list[str]:
-        """The verdict's sentence, and what a reader has to know besides."""
-        return [self.verdict["sentence"], *self.verdict.get("notes", [])]
+        return in_words(self.verdict)
 
     def __repr__(self) -> str:
         said = "\n".join(self._said)

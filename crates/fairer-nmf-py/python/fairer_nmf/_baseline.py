@@ -76,7 +76,7 @@ class BaselineEstimate(Mapping[Any, float]):
             index=self._index,
         )
         if self.run_errors.shape[1] > 1:
-            frame["spread"] = self.run_errors.std(axis=1, ddof=1)
+            frame["baseline_error_sd"] = self.run_errors.std(axis=1, ddof=1)
         return frame
 
 
@@ -102,6 +102,18 @@ def given(what: str, values: Any, groups: _data.Groups | None) -> list[float] | 
         if key not in known and name not in known:
             raise ValueError(f"{what} has no number for group {name!r}")
     return [known[key] if key in known else known[name] for key, name in pairs]
+
+
+def yardstick(
+    baseline: Any, runs: int, groups: _data.Groups | None, random_state: Any
+) -> _core.Yardstick:
+    """Say by what losses are measured: a preset by its name, or numbers that the user states."""
+    return {
+        "baseline": baseline if isinstance(baseline, str) else "",
+        "runs": _data.count("baseline_runs", runs),
+        "errors": given("baseline", baseline, groups),
+        "seed": _data.seed(random_state),
+    }
 
 
 def estimate_baseline(
@@ -176,12 +188,6 @@ def estimate_baseline(
         sensitive_features, index, _data.count("max_groups", max_groups), how=groups
     )
     encoded = _data.merged(encoded, _data.count("merge_small", merge_small, least=0))
-    yardstick: _core.Yardstick = {
-        "baseline": baseline if isinstance(baseline, str) else "",
-        "runs": _data.count("baseline_runs", baseline_runs),
-        "errors": given("baseline", baseline, encoded),
-        "seed": _data.seed(random_state),
-    }
     reading: _core.Reading = {
         "normalize": _data.scaled(normalize),
         "scale": None,
@@ -193,7 +199,7 @@ def estimate_baseline(
             X,
             _data.weighted(encoded, sample_weight, index, X.shape[0]),
             _data.count("n_components", n_components),
-            yardstick,
+            yardstick(baseline, baseline_runs, encoded, random_state),
             reading,
             progress,
         )

@@ -53,17 +53,11 @@ def on_disk(
     assert groups is not None, "there are labels"
     normalize = _dictionary.scaling(normalize, H)
     H = _dictionary.of(H, held.feature_names, held.features)
-    name = baseline if isinstance(baseline, str) else ""
-    if name == "held-out":
+    if isinstance(baseline, str) and baseline == "held-out":
         raise ValueError("baseline='held-out' needs all rows in memory: use 'best' or 'paper'")
-    # The losses are those against "best" in memory too.
-    name = "best" if name == "adjusted" else name
-    yardstick: _core.Yardstick = {
-        "baseline": name,
-        "runs": _data.count("baseline_runs", runs),
-        "errors": _baseline.given("baseline", baseline, groups),
-        "seed": _data.seed(random_state),
-    }
+    if isinstance(baseline, str) and baseline == "adjusted":
+        baseline = "best"  # the losses are those against it in memory too
+    yardstick = _baseline.yardstick(baseline, runs, groups, random_state)
     reading: _core.Reading = {
         "normalize": _data.scaled(normalize),
         "scale": None,

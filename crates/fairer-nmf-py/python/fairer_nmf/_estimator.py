@@ -148,7 +148,7 @@ class FairerNMF(Fitted):
         The largest of what the fit made small: `criterion_`.
     criterion_ : str
         What `worst_criterion_`, `step_gap_`, `global_bound_`, `history_` and :meth:`score` are of:
-        "loss", or "adjusted loss" beyond `group_allowances_` where the baseline is "adjusted".
+        "loss", or "adjusted-loss", that beyond `group_allowances_` where the baseline is "adjusted".
     group_allowances_ : ndarray of shape (n_groups,)
         The loss that chance explains, which the fit allowed every group; 0 where it did not.
     notes_ : list of str

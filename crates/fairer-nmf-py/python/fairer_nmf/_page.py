@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def in_words(verdict: dict[str, Any]) -> list[str]:
+    """Give the verdict's sentence, and what a reader has to know besides."""
+    return [verdict["sentence"], *(note["sentence"] for note in verdict.get("notes", []))]
+
+
 def first(said: list[str]) -> str:
     """What is said first as HTML: the verdict's sentence, and the rest below it."""
     sentence, *notes = (html.escape(line) for line in said)
@@ -150,7 +155,7 @@ class Report:
 
     def __repr__(self) -> str:
         content = self.to_dict()
-        said = "\n".join([content["verdict"]["sentence"], *content["verdict"].get("notes", [])])
+        said = "\n".join(in_words(content["verdict"]))
         return (
             f"{said}\n"
             f"<Report of {content['data']['groups']} groups: {content['title']}>"
@@ -164,7 +169,7 @@ class Report:
         table: str = frame[[c for c in columns if c in frame]].to_html(
             float_format="{:.4f}".format, na_rep="–"
         )
-        return first([verdict["sentence"], *verdict.get("notes", [])]) + table
+        return first(in_words(verdict)) + table
 
 
 class Pages:

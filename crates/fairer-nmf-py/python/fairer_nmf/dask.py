@@ -362,12 +362,7 @@ def audit(
     H = _dictionary.of(H, blocks.feature_names, rows.features)
     draws = _data.count("draws", draws, least=0)
     drawn = (draws, _data.number("level", level))
-    yardstick: _core.Yardstick = {
-        "baseline": baseline if isinstance(baseline, str) else "",
-        "runs": _data.count("baseline_runs", baseline_runs),
-        "errors": _baseline.given("baseline", baseline, rows.groups),
-        "seed": _data.seed(random_state),
-    }
+    yardstick = _baseline.yardstick(baseline, baseline_runs, rows.groups, random_state)
     about = rows.about(_data.scaled(normalize), None)
     with (
         listener(verbose, draws) as progress,

@@ -98,7 +98,7 @@ pub fn hostile() -> Report {
     report.generated = names[3].into();
     report.command = Some(names[7].into());
     report.settings = names.map(|n| Setting { name: n.into(), value: n.into() }).to_vec();
-    report.notes = bad.clone();
+    report.notes = bad.iter().map(|said| Remark::new("bad", said)).collect();
     report.warnings = bad.iter().map(|n| Remark { code: n.clone(), sentence: n.clone() }).collect();
     let renamed: Vec<(String, String)> =
         report.models.iter().zip(names).map(|(m, n)| (m.name.clone(), n.to_owned())).collect();
@@ -242,7 +242,7 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
         topics: Some(topics(groups, features, rank)),
         who_pays: WhoPays { baseline_runs: 5, groups: outcomes },
         warnings: Vec::new(),
-        notes: vec!["The numbers of this page are made up.".into()],
+        notes: vec![Remark::new("made-up", "The numbers of this page are made up.")],
         ..Report::default()
     }
 }
@@ -286,9 +286,10 @@ fn verdict(groups: &[GroupOutcome]) -> Verdict {
         excess_loss: result.excess_loss,
         difference: result.difference,
         adjusted_p: result.adjusted_p,
-        notes: vec![
-            "This model leaves 62 % of the data unexplained, whoever they belong to.".into(),
-        ],
+        notes: vec![Remark::new(
+            "much-unexplained",
+            "This model leaves 62 % of the data unexplained, whoever they belong to.",
+        )],
         sentence: format!(
             "There is evidence that {} pays more than the others: {:.1} points beyond what a random group of {} would show.",
             most.name,

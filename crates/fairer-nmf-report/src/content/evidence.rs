@@ -1,6 +1,6 @@
 //! Section 2: where intervals and tests come from, and the verdict that leads the page.
 
-use super::number;
+use super::{Remark, number};
 use serde::{Deserialize, Serialize};
 
 /// What the audit says in the end. The page, the terminal and Python begin with its sentence.
@@ -20,7 +20,7 @@ pub struct Verdict {
     /// One or two sentences for people.
     pub sentence: String,
     /// What a reader has to know besides, in sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
 }
 
 impl Verdict {

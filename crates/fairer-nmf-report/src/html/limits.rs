@@ -28,7 +28,7 @@ pub fn section(report: &Report) -> Option<Section> {
         let _ = write!(body, "<li>{line}</li>");
     }
     for note in &report.notes {
-        let _ = write!(body, "<li>{}</li>", name(note));
+        let _ = write!(body, "<li>{}</li>", name(&note.sentence));
     }
     body.push_str("</ul>");
     Some(Section { id: "limits", title: "What this does not say", body })

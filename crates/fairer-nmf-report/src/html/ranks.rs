@@ -8,7 +8,7 @@ use super::parts::{Cell, Row, Table, chart, figures, words};
 use crate::content::{Criterion, RankPoint, Ranks, Report};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, counted};
-use crate::pictures::{self, Measure};
+use crate::pictures::{self, Quantity};
 use crate::svg::Theme;
 
 /// Width of a panel in user units; two stand side by side on a wide screen.
@@ -20,8 +20,8 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     let mut body = format!("<p class=\"lead\">{}</p>", lead(report, ranks, &methods, percent));
     for method in &methods {
         let _ = write!(body, "<h3>{}</h3><div class=\"panels\">", name(method));
-        for measure in [Measure::Loss, Measure::Error] {
-            if let Some(lines) = pictures::ranks(report, percent, method, measure, PANEL) {
+        for quantity in [Quantity::Loss, Quantity::Error] {
+            if let Some(lines) = pictures::ranks(report, percent, method, quantity, PANEL) {
                 let _ = write!(body, "<figure>{}</figure>", chart(&lines.draw(Theme::Page)));
             }
         }

@@ -52,7 +52,7 @@ fn said(verdict: &Verdict) -> String {
         name(&verdict.sentence)
     );
     for note in &verdict.notes {
-        let _ = write!(out, "<p class=\"note\">{}</p>", name(note));
+        let _ = write!(out, "<p class=\"note\">{}</p>", name(&note.sentence));
     }
     out
 }

@@ -1,4 +1,4 @@
-//! Charts of a sweep: a measure of every group against the rank.
+//! Charts of a sweep: a quantity of every group against the rank.
 
 use crate::axis::{Unit, spread, with_margin};
 use crate::charts::{Lines, Series};
@@ -8,25 +8,25 @@ use crate::numbers::Percent;
 /// More groups than this are not told apart by colour.
 const MOST_COLOURED: usize = 7;
 
-/// Which of the two measures a sweep chart shows.
+/// Which of the two quantities a sweep chart shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum Quantity {
     Loss,
     Error,
 }
 
-impl Measure {
+impl Quantity {
     pub fn name(self) -> &'static str {
         match self {
-            Measure::Loss => "loss",
-            Measure::Error => "error",
+            Quantity::Loss => "loss",
+            Quantity::Error => "error",
         }
     }
 
     fn of(self, point: &RankPoint) -> (f64, f64) {
         match self {
-            Measure::Loss => (point.loss_mean, point.loss_sd),
-            Measure::Error => (point.relative_error_mean, point.relative_error_sd),
+            Quantity::Loss => (point.loss_mean, point.loss_sd),
+            Quantity::Error => (point.relative_error_mean, point.relative_error_sd),
         }
     }
 }
@@ -42,20 +42,20 @@ pub fn methods(report: &Report) -> Vec<&str> {
     names
 }
 
-/// Section 5: one measure of every group against rank, for one method.
+/// Section 5: one quantity of every group against rank, for one method.
 pub fn ranks(
     report: &Report,
     percent: Percent,
     method: &str,
-    measure: Measure,
+    quantity: Quantity,
     width: f64,
 ) -> Option<Lines> {
     let ranks = report.ranks.as_ref()?;
     let ours: Vec<&RankSeries> = ranks.series.iter().filter(|s| s.method == method).collect();
-    let shown = highlighted(&ours, measure);
+    let shown = highlighted(&ours, quantity);
     let mut series = Vec::new();
     for (i, s) in ours.iter().enumerate() {
-        let (mean, sd): (Vec<_>, Vec<_>) = s.points.iter().map(|p| measure.of(p)).unzip();
+        let (mean, sd): (Vec<_>, Vec<_>) = s.points.iter().map(|p| quantity.of(p)).unzip();
         let x = s.points.iter().map(|p| p.rank as f64).collect();
         let place = shown.iter().position(|&k| k == i);
         let colour = place.unwrap_or(0);
@@ -63,14 +63,14 @@ pub fn ranks(
         series.push(Series { muted: place.is_none(), ..line.styled(colour, colour % 5) });
     }
     // One range for all methods, so that the panels can be compared by eye.
-    let all = ranks.series.iter().flat_map(|s| &s.points).map(|p| measure.of(p));
+    let all = ranks.series.iter().flat_map(|s| &s.points).map(|p| quantity.of(p));
     let range = with_margin(spread(all.flat_map(|(m, sd)| [m - sd, m + sd])), 0.05);
     let threshold =
-        ranks.threshold.filter(|&t| measure == Measure::Loss && t > range.0 && t < range.1);
+        ranks.threshold.filter(|&t| quantity == Quantity::Loss && t > range.0 && t < range.1);
     (!series.is_empty()).then(|| Lines {
-        title: format!("{method}: {} by rank", measure.name()),
+        title: format!("{method}: {} by rank", quantity.name()),
         x_label: "rank".into(),
-        y_label: format!("{} (mean ± sd)", measure.name()),
+        y_label: format!("{} (mean ± sd)", quantity.name()),
         y_unit: Unit::Percent(percent),
         y_range: Some(range),
         reference: threshold.map(|t| (t, format!("threshold {}", percent.show(t)))),
@@ -82,12 +82,12 @@ pub fn ranks(
 }
 
 /// Indices of the series drawn in colour: all, or the three worst at the end.
-fn highlighted(series: &[&RankSeries], measure: Measure) -> Vec<usize> {
+fn highlighted(series: &[&RankSeries], quantity: Quantity) -> Vec<usize> {
     let mut order: Vec<usize> = (0..series.len()).collect();
     if series.len() > MOST_COLOURED {
         let end = |i: usize| {
             let last = series[i].points.last();
-            last.map_or(f64::NEG_INFINITY, |p| measure.of(p).0)
+            last.map_or(f64::NEG_INFINITY, |p| quantity.of(p).0)
         };
         order.sort_by(|&a, &b| end(b).total_cmp(&end(a)));
         order.truncate(3);

@@ -47,7 +47,7 @@ fn with_tiny_group() -> Report {
         }
     }
     report.title = "Women, men and Zyx People".into();
-    report.notes.push("Zyx People were few.".into());
+    report.notes.push(Remark::new("few", "Zyx People were few."));
     report.warnings.push(Remark {
         code: "small-group".into(),
         sentence: "Beware of Zyx People: 3 rows.".into(),
@@ -144,15 +144,15 @@ fn a_verdict_beside_hidden_groups_has_no_numbers() {
             adjusted_p: Some(0.012),
             sentence: "Under standard NMF: “men” pays 12.3 points more.".into(),
             notes: vec![
-                "This model leaves 69 % of the data unexplained.".into(),
-                "“tiny” pays less.".into(),
-                "Fine.".into(),
+                Remark::new("much-unexplained", "This model leaves 69 % of the data unexplained."),
+                Remark::new("pays-clearly-less", "“tiny” pays less."),
+                Remark::new("fine", "Fine."),
             ],
             ..Verdict::default()
         });
         assert_eq!((said.code, said.difference, said.adjusted_p), (code, None, None));
         assert!(said.sentence.starts_with("Under standard NMF: "), "{}", said.sentence);
         assert!(!said.sentence.contains(|c: char| c.is_ascii_digit()), "{}", said.sentence);
-        assert_eq!(said.notes, ["Fine."]);
+        assert_eq!(said.notes, [Remark::new("fine", "Fine.")]);
     }
 }

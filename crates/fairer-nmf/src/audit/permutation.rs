@@ -27,7 +27,7 @@ use crate::random::{Purpose, Stream};
 use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::standard;
-use crate::{Error, GroupedData, Result, fit};
+use crate::{Error, GroupedData, Note, Result, fit};
 use serde::{Deserialize, Serialize};
 
 /// How often chance does as badly.
@@ -64,17 +64,18 @@ pub struct Permutation {
 impl Permutation {
     /// Says so where the draws are too few for any group to fall below the level, whatever they show: Holm's smallest is that of all groups
     /// over one more than the draws.
-    pub(super) fn too_few(&self, level: f64) -> Option<String> {
+    pub(super) fn too_few(&self, level: f64) -> Option<Note> {
         let groups = self.groups.len() as f64;
         // The level may be a rounding off.
         let enough = (groups / (1.0 - level) - 1e-9).ceil() - 1.0;
         let of = if self.refit { "losses" } else { "errors" };
         ((self.draws as f64) < enough).then(|| {
-            format!(
+            let sentence = format!(
                 "The p-values of the {of} come from {} draws, with which none can be below {:.2}; from {enough} draws on they could tell.",
                 self.draws,
                 (groups / (self.draws + 1) as f64).min(1.0),
-            )
+            );
+            Note::new("too-few-permutations", sentence)
         })
     }
 }
@@ -226,12 +227,18 @@ mod tests {
             Permutation { draws, refit, groups: vec![one; groups] }.too_few(level)
         };
         let two = said(20, 2, true, 0.95).unwrap();
-        assert!(two.contains("of the losses come from 20 draws") && two.contains("below 0.10"));
-        assert!(two.contains("from 39 draws on"), "{two}");
+        assert!(
+            two.sentence.contains("of the losses come from 20 draws")
+                && two.sentence.contains("below 0.10")
+        );
+        assert!(two.sentence.contains("from 39 draws on"), "{two}");
         assert_eq!([said(39, 2, true, 0.95), said(19, 1, true, 0.95)], [None, None]);
         assert!(said(38, 2, true, 0.95).is_some() && said(39, 2, true, 0.99).is_some());
         let many = said(999, 60, false, 0.95).unwrap();
-        assert!(many.contains("of the errors") && many.contains("from 1199 draws on"), "{many}");
-        assert!(said(1, 7, true, 0.95).unwrap().contains("below 1.00"));
+        assert!(
+            many.sentence.contains("of the errors") && many.sentence.contains("from 1199 draws on"),
+            "{many}"
+        );
+        assert!(said(1, 7, true, 0.95).unwrap().sentence.contains("below 1.00"));
     }
 }

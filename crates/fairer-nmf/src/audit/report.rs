@@ -12,12 +12,12 @@ use super::{
     match_topics, permutation, trade_off, unseen,
 };
 use crate::bound::BoundReport;
-use crate::criterion::Allowance;
+use crate::criterion::{Allowance, Minimised};
 use crate::once::once;
 use crate::rows::Element;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
-use crate::{GroupedData, Observer, Result};
+use crate::{GroupedData, Note, Observer, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -90,11 +90,10 @@ impl AuditReport {
         self.permutation_refit.as_ref().or(self.permutation.as_ref())
     }
 
-    /// What bound and curve refer to: `adjusted loss` where chance is allowed for, else `loss`.
+    /// What bound and curve refer to.
     #[must_use]
-    pub fn criterion_name(&self) -> &'static str {
-        let adjusted = self.options.allowances.iter().any(|a| a.loss != 0.0);
-        if adjusted { "adjusted loss" } else { "loss" }
+    pub fn minimised(&self) -> Minimised {
+        Minimised::with_allowances(self.options.allowances.iter().any(|a| a.loss != 0.0))
     }
 
     /// How sure it is that group `l` pays more than the others: the p-value that decides, as in the verdict; none where it was
@@ -115,9 +114,8 @@ impl AuditReport {
 
     /// How good the dictionary is beside a bound for [`AuditReport::offsets`], in one sentence.
     #[must_use]
-    pub fn certificate(&self, bound: &BoundReport) -> String {
-        let said = bound.certificate(self.rank, self.worst_criterion());
-        said.replacen("worst loss", &format!("worst {}", self.criterion_name()), 1)
+    pub fn certificate(&self, bound: &BoundReport) -> Note {
+        bound.certificate(self.rank, self.minimised(), self.worst_criterion())
     }
 }
 

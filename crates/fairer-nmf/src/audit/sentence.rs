@@ -3,7 +3,7 @@
 use super::difference::{Differences, Range};
 use super::findings::{Findings, VerdictCode, smaller_of_two};
 use super::group::GroupAudit;
-use crate::Baseline;
+use crate::{Baseline, Note};
 
 /// Width of an interval of a difference beyond which the rows say next to nothing.
 const NOTHING: f64 = 0.5;
@@ -159,7 +159,7 @@ pub(super) fn favoured(
     code: VerdictCode,
     found: &Findings<'_>,
     differences: &Differences,
-) -> Option<String> {
+) -> Option<Note> {
     if code == VerdictCode::Evidence || found.groups.len() < 3 {
         return None;
     }
@@ -168,13 +168,14 @@ pub(super) fn favoured(
     let (l, d) = (differences.groups.iter().map(|g| g.difference).enumerate())
         .filter(|(l, d)| less(d) && below(*l))
         .min_by(|a, b| a.1.high.total_cmp(&b.1.high))?;
-    Some(format!(
+    let sentence = format!(
         "“{}” ({}) pays clearly less than the others: at least {} points, with {} confidence over all groups. Each of the others is compared with all but itself, so that none of them stands out.",
         found.groups[l].name,
         rows(&found.groups[l]),
         points(-d.high),
         percent(differences.level),
-    ))
+    );
+    Some(Note::new("pays-clearly-less", sentence))
 }
 
 /// Where what is called noticeable is more than all that the model loses.
@@ -182,13 +183,14 @@ pub(super) fn coarse(
     code: VerdictCode,
     found: &Findings<'_>,
     differences: &Differences,
-) -> Option<String> {
+) -> Option<Note> {
     (code == VerdictCode::NoEvidence && differences.matters > found.total_error).then(|| {
-        format!(
+        let sentence = format!(
             "What counts as noticeable here, {} points, is more than this model loses of all data, {}: a smaller difference may matter (option “matters”).",
             points(differences.matters),
             percent(found.total_error)
-        )
+        );
+        Note::new("matters-beyond-error", sentence)
     })
 }
 
@@ -198,7 +200,7 @@ pub(super) fn cost(
     code: VerdictCode,
     found: &Findings<'_>,
     differences: &Differences,
-) -> Option<String> {
+) -> Option<Note> {
     let chance = found.chance.filter(|_| code != VerdictCode::Evidence)?;
     let of_groups = || differences.groups.iter().zip(&chance.groups);
     if !of_groups().all(|(g, c)| g.loss.low > 0.0 && c.loss > c.high) {
@@ -208,14 +210,16 @@ pub(super) fn cost(
     let sum: f64 = (found.groups.iter().zip(&differences.groups))
         .map(|(g, d)| g.rows as f64 * d.loss.estimate)
         .sum();
-    Some(format!("Sharing costs every group something, {} points on average.", points(sum / rows)))
+    let mean = points(sum / rows);
+    let sentence = format!("Sharing costs every group something, {mean} points on average.");
+    Some(Note::new("cost-of-sharing", sentence))
 }
 
 /// Where the baselines in use differ from those of the test by more than what is compared.
-pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<String> {
+pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<Note> {
     if found.baseline == Some(&Baseline::Zero) {
         let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond topics of their own.";
-        return Some(sentence.to_owned());
+        return Some(Note::new("baselines-of-zero", sentence));
     }
     let chance = found.chance?;
     let best = |l: usize| chance.best_losses.as_ref().map_or(chance.groups[l].loss, |best| best[l]);
@@ -227,11 +231,17 @@ pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Opti
     }
     let (name, off) = (&found.groups[l].name, points(off(l)));
     Some(match found.baseline.is_none_or(Baseline::is_lowest) {
-        true => format!(
-            "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
+        true => Note::new(
+            "baselines-unsettled",
+            format!(
+                "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
+            ),
         ),
-        false => format!(
-            "The baseline of “{name}” lies {off} points from the lowest error of topics of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+        false => Note::new(
+            "baselines-not-lowest",
+            format!(
+                "The baseline of “{name}” lies {off} points from the lowest error of topics of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+            ),
         ),
     })
 }
@@ -310,7 +320,8 @@ mod tests {
         };
         let note = said(0.02, VerdictCode::TooFewRows).unwrap();
         assert!(
-            note.starts_with("“few” (60 rows) pays clearly less than the others: at least 11.0")
+            note.sentence
+                .starts_with("“few” (60 rows) pays clearly less than the others: at least 11.0")
         );
         // Random groups show as little, or it is said who pays more.
         assert_eq!(said(-0.01, VerdictCode::TooFewRows), None);

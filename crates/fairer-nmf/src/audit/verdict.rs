@@ -11,6 +11,7 @@
 use super::difference::Differences;
 use super::findings::{Findings, VerdictCode, smaller_of_two};
 use super::sentence::{coarse, cost, favoured, percent, sentence, unsettled};
+use crate::Note;
 use serde::{Deserialize, Serialize};
 
 /// What an audit says first.
@@ -31,8 +32,8 @@ pub struct Verdict {
     pub sentence: String,
     /// The answer for every group, in their order; empty where nothing was tested.
     pub groups: Vec<VerdictCode>,
-    /// What a reader has to know besides, in sentences.
-    pub notes: Vec<String>,
+    /// What a reader has to know besides.
+    pub notes: Vec<Note>,
 }
 
 impl Verdict {
@@ -60,7 +61,8 @@ impl Verdict {
 const LITTLE: f64 = 0.5;
 
 /// There is no band of chance.
-const CHANCE_SPENT: &str = "What random groups of the same sizes would pay is not known: the time for their draws was up before there were enough of them.";
+const CHANCE_SPENT: &str = "chance-out-of-time";
+const CHANCE_SPENT_SAID: &str = "What random groups of the same sizes would pay is not known: the time for their draws was up before there were enough of them.";
 
 /// Of a dictionary that may have seen the rows, nobody knows how.
 const AS_IT_IS: &str = "The model is not standard NMF of these rows, so that it is judged as if it had not seen them. If it was fitted to them in another way, the errors of small groups look too low.";
@@ -69,13 +71,14 @@ const AS_IT_IS: &str = "The model is not standard NMF of these rows, so that it 
 pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     let mut notes = Vec::new();
     if found.total_error > LITTLE {
-        notes.push(format!(
+        let sentence = format!(
             "This model leaves {} of the data unexplained, whoever they belong to.",
             percent(found.total_error)
-        ));
+        );
+        notes.push(Note::new("much-unexplained", sentence));
     }
     if found.chance_spent {
-        notes.push(CHANCE_SPENT.to_owned());
+        notes.push(Note::new(CHANCE_SPENT, CHANCE_SPENT_SAID));
     }
     let Some(differences) = found.differences else {
         let why = match (found.groups.len(), found.asked) {
@@ -91,7 +94,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         return Verdict { notes, ..Verdict::not_tested(sentence) };
     };
     notes.extend(unsettled(found, differences));
-    notes.extend(differences.taken_as_it_is.then(|| AS_IT_IS.to_owned()));
+    notes.extend(differences.taken_as_it_is.then(|| Note::new("taken-as-it-is", AS_IT_IS)));
     let answers: Vec<VerdictCode> =
         (0..differences.groups.len()).map(|l| answer(l, found, differences)).collect();
     if answers.contains(&VerdictCode::NotTested) {
@@ -103,7 +106,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         };
         let sentence =
             format!("Whether some group pays more than the others cannot be told: {why}.");
-        notes.retain(|note| note != CHANCE_SPENT);
+        notes.retain(|note| note.code != CHANCE_SPENT);
         return Verdict { notes, groups: answers, ..Verdict::not_tested(sentence) };
     }
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]

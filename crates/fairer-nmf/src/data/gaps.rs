@@ -5,7 +5,7 @@
 
 use super::{GroupedData, Matrix, Part, Typed};
 use crate::number::Number;
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 
@@ -90,23 +90,24 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// What a reader has to know of unobserved cells, in one sentence; none where there are none.
     #[must_use]
-    pub fn gaps_note(&self) -> Option<String> {
+    pub fn gaps_note(&self) -> Option<Note> {
         self.gaps.as_ref()?;
         let of = |(l, group): (usize, &super::Group)| {
             format!("{} {:.1} %", group.name, 100.0 * self.observed_share(l).unwrap_or(1.0))
         };
         let shares: Vec<String> = self.groups.iter().enumerate().map(of).collect();
-        Some(format!(
+        let sentence = format!(
             "errors and losses are over observed cells (observed: {}); the gap is that of the step with unobserved cells as they \
              are filled, and there is no bound",
             shares.join(", ")
-        ))
+        );
+        Some(Note::new("unobserved-cells", sentence))
     }
 
     /// What a reader of errors and losses has to know of these data: weights of rows, unobserved cells.
     #[must_use]
-    pub fn reader_notes(&self) -> Vec<String> {
-        self.weights_note().map(str::to_owned).into_iter().chain(self.gaps_note()).collect()
+    pub fn reader_notes(&self) -> Vec<Note> {
+        self.weights_note().into_iter().chain(self.gaps_note()).collect()
     }
 
     /// The unobserved columns of a row.

@@ -4,7 +4,7 @@
 //! √ω·w in the place of x and w: their products are the weighted sums, and best coordinates stay best.
 
 use super::{GroupedData, Typed};
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 impl<T: Typed> GroupedData<'_, T> {
     /// Gives every row a weight: how many rows of the population it stands for. Only the ratios matter to
@@ -51,7 +51,7 @@ impl<T: Typed> GroupedData<'_, T> {
         }
         self.part_again();
         self.roots = Some(weights.iter().map(|w| w.sqrt()).collect());
-        self.measure()?;
+        self.set_norms()?;
         Ok(self)
     }
 
@@ -105,10 +105,13 @@ impl<T: Typed> GroupedData<'_, T> {
 
     /// What a reader has to know of weights, in one sentence; none where there are none.
     #[must_use]
-    pub fn weights_note(&self) -> Option<&'static str> {
+    pub fn weights_note(&self) -> Option<Note> {
         self.roots.as_ref().map(|_| {
-            "rows are weighted: errors and losses are those of the weighted rows, and limits and tests \
-             take the weights as survey weights, with Kish's effective number of rows of every group"
+            Note::new(
+                "weighted-rows",
+                "rows are weighted: errors and losses are those of the weighted rows, and limits and tests \
+                 take the weights as survey weights, with Kish's effective number of rows of every group",
+            )
         })
     }
 }

@@ -1,6 +1,7 @@
 //! What a user should know of a fit that is no error.
 
 use super::{GroupFit, Model};
+use crate::Note;
 use crate::parameters::{Method, Parameters};
 use crate::stopping::Status;
 use serde::{Deserialize, Serialize};
@@ -210,6 +211,12 @@ impl Warning {
             Self::BaselinesCutShort => "baselines-cut-short",
             Self::NotConverged { .. } => "not-converged",
         }
+    }
+}
+
+impl From<&Warning> for Note {
+    fn from(warning: &Warning) -> Self {
+        Self::new(warning.code(), warning.to_string())
     }
 }
 

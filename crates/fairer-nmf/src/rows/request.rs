@@ -36,7 +36,7 @@ pub(super) struct Head {
 pub(super) enum Ask {
     /// Rows, stored entries, entries that are not zero (L each), Σ stored² over rows, ‖X_ℓ‖² (L),
     /// Σ x² of every column without scale (n).
-    Measure,
+    Survey,
     /// One pass for H: gram (r×r) and cross (n×r) of every group of the run.
     Pass { step: RowStep },
     /// What tells the data from others, in parts.

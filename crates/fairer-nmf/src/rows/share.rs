@@ -81,7 +81,7 @@ impl<T: Typed> Share<T> {
         let numbers = &request.numbers[..];
         let (l, recipe) = (self.groups.len(), &*request.recipe);
         Ok(match request.head.ask {
-            Ask::Measure => Some(self.with_data(matrix, numbers, None, |data| measure(data))),
+            Ask::Survey => Some(self.with_data(matrix, numbers, None, |data| survey(data))),
             Ask::Digest => {
                 let first = self.first;
                 Some(self.with_data(matrix, &[], None, |data| to_parts(digest(data, first)).into()))
@@ -247,7 +247,7 @@ fn dictionary<T>(kept: &Kept<T>, numbers: &[f64]) -> Result<Dictionary> {
 
 /// Rows, stored entries and entries that are not zero of every group, Σ stored² over rows, ‖X_ℓ‖²,
 /// and Σ x² of every column without scale.
-fn measure<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+fn survey<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
     let (mut counts, mut norms) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
     let mut squares = 0.0;
     for group in data.groups() {

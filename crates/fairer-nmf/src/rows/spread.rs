@@ -69,7 +69,7 @@ pub struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// Measures what the shares have: one or two readings of all rows. `names` are those of all
+    /// Asks what the shares have: one or two readings of all rows. `names` are those of all
     /// groups; `single` tells that the data are f32.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl<'a> Spread<'a> {
         single: bool,
         scale: FeatureScaling,
     ) -> Result<Self> {
-        let found = Measured::of(shares, names.len(), features, &[])?;
+        let found = Surveyed::of(shares, names.len(), features, &[])?;
         let unit_norms = scale == FeatureScaling::Unit;
         let given = match scale {
             FeatureScaling::AsTheyAre => None,
@@ -93,7 +93,7 @@ impl<'a> Spread<'a> {
             None => found.norms.clone(),
             Some(scale) => {
                 check_scale(scale, features)?;
-                Measured::of(shares, names.len(), features, scale)?.norms
+                Surveyed::of(shares, names.len(), features, scale)?.norms
             }
         };
         found.check(&names, &norms)?;
@@ -300,7 +300,7 @@ fn stays(what: &str) -> Error {
 }
 
 /// What the shares have, added up.
-struct Measured {
+struct Surveyed {
     rows: Vec<f64>,
     stored: f64,
     nonzero: Vec<f64>,
@@ -309,9 +309,9 @@ struct Measured {
     columns: Vec<f64>,
 }
 
-impl Measured {
+impl Surveyed {
     fn of(shares: &dyn Shares, groups: usize, features: usize, scale: &[f64]) -> Result<Self> {
-        let head = Head { run: u64::MAX, version: 1, ask: Ask::Measure, over: Vec::new() };
+        let head = Head { run: u64::MAX, version: 1, ask: Ask::Survey, over: Vec::new() };
         let recipe = Recipe::new(None, Vec::new());
         let request = Request { head, numbers: scale.to_vec(), recipe: Arc::new(recipe) };
         let found = sized(shares.sum(&request)?, 4 * groups + 1 + features)?;

@@ -1,6 +1,7 @@
 //! Laws of the AM scheme and its certificates.
 
 use fairer_nmf::data::{Csr, Indices};
+use fairer_nmf::fit::Minimised;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     Baseline, GroupedData, Init, Method, Model, Parameters, Progress, Stopping, Update,
@@ -233,10 +234,10 @@ fn the_certificate_is_a_sentence_with_both_numbers() {
     let (x, labels) = synthetic::first(0);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let model = fit(&data, &Parameters::new(2), &silent).unwrap().model;
-    let sentence = model.certificate();
+    let sentence = model.certificate().sentence;
     // One number, one rounding: that of every table.
     for worst in [model.worst_loss(), 0.00894, 0.00896, -0.00002, 0.0] {
-        let said = model.global_bound.certificate(2, worst);
+        let said = model.global_bound.certificate(2, Minimised::Loss, worst).sentence;
         let table = format!("{worst:.4}").replace("-0.0000", "0.0000");
         assert!(said.starts_with(&format!("worst loss {table}; ")), "{said}");
     }
@@ -267,7 +268,7 @@ fn beyond_its_size_limit_the_bound_is_absent_with_the_reason() {
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert!(model.global_bound.value.is_none());
     assert!(model.global_bound.absent.as_ref().is_some_and(|reason| reason.contains("10050")));
-    assert!(model.certificate().contains("size limit"), "{}", model.certificate());
+    assert!(model.certificate().sentence.contains("size limit"), "{}", model.certificate());
 }
 
 #[test]

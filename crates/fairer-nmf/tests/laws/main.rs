@@ -4,6 +4,7 @@
 mod adjusted;
 mod audit_laws;
 mod audit_oracle;
+mod audit_steps;
 mod bound;
 mod certified;
 mod checkpoint;

@@ -307,7 +307,7 @@ fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
         }
         // What the test is about stays the same.
         assert_eq!(report.differences, best.differences, "{kind:?}");
-        let says = report.verdict.notes.iter().any(|note| note.contains("whole error"));
+        let says = report.verdict.notes.iter().any(|note| note.code == "baselines-of-zero");
         assert_eq!(says, kind == Baseline::Zero, "{:?}", report.verdict.notes);
     }
     // A random group of 15 pays for its size where its own rows are its baseline, and gains from a
@@ -322,7 +322,7 @@ fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
     let given = of(Baseline::Given { errors });
     let notes = &given.verdict.notes;
     assert!(
-        notes.iter().any(|note| note.contains("which the verdict holds losses against")),
+        notes.iter().any(|note| note.sentence.contains("which the verdict holds losses against")),
         "{notes:?}"
     );
 }
@@ -364,7 +364,7 @@ fn a_dictionary_that_evens_out_and_comes_from_elsewhere_is_remarked() {
         let baselines = vec![0.0; 3];
         let report = audit(&data, h.view(), &baselines, None, &verdict_alone(), &silent).unwrap();
         let taken = report.differences.unwrap().taken_as_it_is;
-        let note = report.verdict.notes.iter().any(|n| n.contains("as if it had not seen them"));
+        let note = report.verdict.notes.iter().any(|n| n.code == "taken-as-it-is");
         assert_eq!(taken, note);
         note
     };

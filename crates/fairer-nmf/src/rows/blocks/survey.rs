@@ -74,8 +74,8 @@ pub(super) fn survey<T: Element>(
             Some(feature_scale(&sums))
         }
     };
-    let measured = measure(&core, &squares)?;
-    Ok((core, measured))
+    let groups = groups_with_norms(&core, &squares)?;
+    Ok((core, groups))
 }
 
 /// Σ x² of every column of every group, rows of every group in every block, stored entries, and
@@ -107,7 +107,7 @@ fn first_read<T: Number>(core: &Core<T>) -> Result<Found> {
 }
 
 /// The groups with their norms after scaling; none may be empty, zero or out of range.
-fn measure<T>(core: &Core<T>, squares: &[Vec<f64>]) -> Result<Vec<RowGroup>> {
+fn groups_with_norms<T>(core: &Core<T>, squares: &[Vec<f64>]) -> Result<Vec<RowGroup>> {
     let scale = core.scale.as_deref();
     let of_group = |(l, name): (usize, &String)| {
         let group = || name.clone();

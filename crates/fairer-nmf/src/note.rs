@@ -1,0 +1,28 @@
+//! Something that a reader of results has to know.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A sentence for people, and a code by which programs know it, whatever the words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Words of small letters, with hyphens between them.
+    pub code: Cow<'static, str>,
+    /// What it says.
+    pub sentence: String,
+}
+
+impl Note {
+    /// A note of that code.
+    #[must_use]
+    pub fn new(code: &'static str, sentence: impl Into<String>) -> Self {
+        Self { code: Cow::Borrowed(code), sentence: sentence.into() }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
