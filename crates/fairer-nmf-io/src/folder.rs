@@ -60,7 +60,7 @@ pub(crate) fn read(path: &str, options: &TextOptions) -> Result<Dataset, InputEr
     }
     if latin1 > 0 {
         let sentence = format!("{latin1} documents are not UTF-8 and were read as ISO-8859-1");
-        notes.push(Note::new("not-utf-8", sentence));
+        notes.push(Note::new("not-utf8", sentence));
     }
     let mut dataset = read_documents(path, names, &documents, labels, options)?;
     dataset.notes.splice(0..0, notes);

@@ -126,7 +126,7 @@ impl Column {
         let mut flags = Vec::new();
         let mut strays = Vec::new();
         match kind {
-            Kind::Constant if present == 0 => flags.push(Note::new("empty", "empty")),
+            Kind::Constant if present == 0 => flags.push(Note::new("empty-column", "empty")),
             Kind::Constant => {
                 flags.push(Note::new("constant", "the same in every row: it tells nothing"));
             }

@@ -63,19 +63,18 @@ pub fn on_disk(
 }
 
 fn said(path: &str, folder: &str, reused: bool) -> Note {
-    let (code, sentence) = match reused {
-        false => (
+    match reused {
+        false => Note::new(
             "converted",
             format!(
                 "{path} was converted once into {folder}, which later runs with the same options reuse; remove it when it is no longer needed"
             ),
         ),
-        true => (
+        true => Note::new(
             "conversion-reused",
             format!(
                 "{path} has not changed since an earlier run converted it: its rows come from {folder}"
             ),
         ),
-    };
-    Note::new(code, sentence)
+    }
 }

@@ -99,6 +99,10 @@ fn without_thousands(whole: &str, other: char) -> Option<Cow<'_, str>> {
 }
 
 fn strip_unit(text: &str) -> Option<(u32, &str)> {
+    // Most cells begin and end with a digit, as no unit does.
+    if let [b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9'] = text.as_bytes() {
+        return None;
+    }
     UNITS.iter().enumerate().find_map(|(i, unit)| {
         let rest = text.strip_suffix(unit).or_else(|| text.strip_prefix(unit))?;
         Some((1 << i, trimmed(rest)))
@@ -176,6 +180,13 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_unit_looks_like_a_number() {
+        assert!(UNITS.iter().all(|unit| unit.bytes().all(|b| !b.is_ascii_digit())));
+        assert_eq!(UNITS.map(|unit| strip_unit(&format!("1{unit}")).is_some()), [true; 22]);
+        assert_eq!((strip_unit("7"), strip_unit("1 234,5")), (None, None));
+    }
 
     #[test]
     fn people_write_numbers_in_many_ways() {

@@ -108,3 +108,18 @@ def test_no_rust_files_take_from_each_other_in_a_circle(name):
     graph = RustCrate(CRATES / name / "src").graph()
     assert len(graph) > 1 and any(graph.values()), "they are understood"
     TopologicalSorter(graph).prepare()
+
+
+def test_every_code_is_listed():
+    """Notes, warnings and problems have a code, and docs/codes.md has them all and no others."""
+    found = set()
+    for path in CRATES.glob("*/src/**/*.rs"):
+        source = path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
+        found |= set(re.findall(r'(?:Note::new|Remark::new|\bremark)\(\s*"([a-z0-9-]+)"', source))
+        if path.name in ("error.rs", "warning.rs"):
+            found |= set(re.findall(r'=> "([a-z0-9-]+)",', source))
+    assert {"much-unexplained", "not-found", "one-group", "one-feature", "negative"} <= found
+    text = (CRATES.parent / "docs/codes.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    listed = set(re.findall("`([a-z0-9-]+)`", " ".join(rows) + text.rsplit("##", 1)[1]))
+    assert listed - {"flags", "inspect"} == found

@@ -96,6 +96,20 @@ def test_the_program_writes_what_the_schema_says(csv, tmp_path):
         ("topics", "topics", (model, "--quiet")),
         ("inspect", "inspect", (csv, *by, "--rank", 3, "--quiet")),
     ]
+    # What goes wrong has a form, too: a table that is not read, and documents that are not UTF-8.
+    (tmp_path / "bad.csv").write_text("a,b,c,group\n" + "1,x,,u\n-2,y,,v\n" * 6)
+    for number in range(4):
+        (tmp_path / "texts" / "uv"[number % 2]).mkdir(parents=True, exist_ok=True)
+        file = tmp_path / "texts" / "uv"[number % 2] / str(number)
+        file.write_bytes("straße und haus und hof".encode("latin-1"))
+    texts = (tmp_path / "texts", "--min-df", 1)
+    runs += [("inspect", "inspect", (texts[0], "--quiet")), ("fit", "outcome", (*texts, "--rank", 1))]
+    with pytest.raises(AssertionError, match="a fit would be refused"):
+        run("inspect", tmp_path / "bad.csv", *by, "--quiet", "--json", tmp_path / "bad.json")
+    bad = json.loads((tmp_path / "bad.json").read_text())
+    check(bad, "inspect.json")
+    assert bad["storage"] == "not-read" and bad["problems"]
+    assert {"empty-column", "negative"} <= {flag["code"] for c in bad["columns"] for flag in c["flags"]}
     for at, (command, schema, arguments) in enumerate(runs):
         file = tmp_path / f"{at}.json"
         run(command, *arguments, "--json", file)

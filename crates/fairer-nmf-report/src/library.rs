@@ -168,24 +168,24 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
         Role::Standard => "standard NMF",
         Role::Fairer => "Fairer-NMF",
     };
-    let (code, sentence) = match *remark {
-        Remark::NotConverged { role, status: Status::TimeLimit, .. } => (
+    Some(match *remark {
+        Remark::NotConverged { role, status: Status::TimeLimit, .. } => page::Remark::new(
             "peer-not-converged",
             format!("{}, the comparison, did not converge within the time limit", who(role)),
         ),
-        Remark::NotConverged { role, max_iterations, .. } => (
+        Remark::NotConverged { role, max_iterations, .. } => page::Remark::new(
             "peer-not-converged",
             format!(
                 "{}, the comparison, did not converge within {max_iterations} iterations",
                 who(role)
             ),
         ),
-        Remark::OutOfTime { role } => {
-            ("peer-out-of-time", format!("no time was left to fit {} for comparison", who(role)))
-        }
+        Remark::OutOfTime { role } => page::Remark::new(
+            "peer-out-of-time",
+            format!("no time was left to fit {} for comparison", who(role)),
+        ),
         _ => return None,
-    };
-    Some(page::Remark { code: code.to_owned(), sentence })
+    })
 }
 
 impl From<Note> for page::Remark {

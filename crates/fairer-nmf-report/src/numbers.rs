@@ -41,6 +41,11 @@ impl Percent {
         (fraction * unit + 1e-9).floor() / unit
     }
 
+    /// Rounded up to the digits shown, for what is said to be at most so much.
+    pub fn above(self, fraction: f64) -> f64 {
+        -self.below(-fraction)
+    }
+
     /// The number alone, for table columns whose heading says percent.
     pub fn bare(self, fraction: f64) -> String {
         match finite(fraction) {

@@ -14,6 +14,7 @@ mod search;
 
 use crate::criterion::{Criterion, Minimised};
 use crate::data::GroupedData;
+use crate::digits::{four_digits, four_digits_below};
 use crate::rows::{Element, RowGroup, Rows, Units};
 use crate::{Note, Result};
 use serde::{Deserialize, Serialize};
@@ -38,25 +39,18 @@ impl BoundReport {
     /// How good a model of this rank is whose worst loss, or adjusted loss, is known, in one sentence.
     #[must_use]
     pub fn certificate(&self, rank: usize, of: Minimised, worst: f64) -> Note {
-        // The loss as every table shows it; the bound rounded down, so that what is said stays true.
         let worst = format!("worst {of} {}", four_digits(worst));
         match (self.value, &self.absent) {
             (Some(bound), _) => {
-                let bound = four_digits((bound * 1e4).floor() / 1e4);
+                let bound = four_digits_below(bound);
                 Note::new("bounded", format!("{worst}; no rank-{rank} model can be below {bound}"))
             }
             (None, Some(reason)) => {
                 Note::new("no-bound", format!("{worst}; no bound on rank-{rank} models: {reason}"))
             }
-            (None, None) => Note::new("bound-not-asked", worst),
+            (None, None) => Note::new("no-bound", worst),
         }
     }
-}
-
-/// Four digits after the point; never "-0.0000".
-fn four_digits(value: f64) -> String {
-    let digits = format!("{value:.4}");
-    if digits == "-0.0000" { "0.0000".to_owned() } else { digits }
 }
 
 /// Whether the spectrum of a matrix of that side is searched, where making it costs so many multiplications for so many stored entries.
@@ -173,7 +167,7 @@ mod tests {
         let absent = BoundReport::absent("too large").certificate(2, Minimised::Loss, -1e-9);
         assert_eq!(absent.sentence, "worst loss 0.0000; no bound on rank-2 models: too large");
         let none = BoundReport::default().certificate(2, Minimised::Loss, 1.0);
-        assert_eq!((&*none.code, &*none.sentence), ("bound-not-asked", "worst loss 1.0000"));
+        assert_eq!((&*none.code, &*none.sentence), ("no-bound", "worst loss 1.0000"));
     }
 
     #[test]

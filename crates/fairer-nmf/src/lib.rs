@@ -28,6 +28,7 @@ pub mod bound;
 mod criterion;
 pub mod data;
 mod dictionary;
+mod digits;
 pub mod discover;
 mod error;
 mod evaluate;
@@ -72,10 +73,11 @@ pub use progress::{Observer, Progress, silent};
 pub use stopping::Stopping;
 pub use update::Update;
 
-/// Pieces by themselves, for the other crates of this repository: its measurements, and PCA among the methods that the paper is
-/// compared with. Not part of the interface.
+/// Pieces by themselves, for the other crates of this repository: its measurements, PCA among the methods that the paper is
+/// compared with, numbers as tables show them. Not part of the interface.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::digits::{four_digits, four_digits_below};
     pub use crate::kernel::eigen::leading_projection;
     pub use crate::kernel::panel::{Packed, room, times};
     pub use crate::student::{quantile, upper_tail};

@@ -7,7 +7,7 @@ use std::fmt;
 /// A sentence for people, and a code by which programs know it, whatever the words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Words of small letters, with hyphens between them.
+    /// Words of small letters and digits, with hyphens between them; docs/codes.md lists them all.
     pub code: Cow<'static, str>,
     /// What it says.
     pub sentence: String,

@@ -8,7 +8,7 @@ use fairer_nmf::audit::{
 };
 use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    GroupedData, Matrix, Method, Model, Parameters, Progress,
+    GroupedData, Matrix, Method, Model, Note, Parameters, Progress,
     baseline::GroupBaseline,
     bound::global_bound,
     fit::{Allowance, allowances, estimate_baselines},
@@ -129,21 +129,27 @@ fn of_model(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited)
 
 fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
     let found = Components::read(path, meaning::input_limit(&args.data))?;
-    found.note().iter().for_each(|note| bar.note(&note.sentence));
-    let (loaded, components, turned) = load_for_components(&args.data, &args.groups, found, bar)?;
+    let mut notes: Vec<Note> = found.note().into_iter().collect();
+    let (mut loaded, components, turned) =
+        load_for_components(&args.data, &args.groups, found, bar)
+            // It may be the reason.
+            .inspect_err(|_| notes.iter().for_each(|note| bar.note(&note.sentence)))?;
     if turned {
-        bar.note(&format!("{path} has one row a feature: it was turned around"));
+        let sentence = format!("{path} has one row a feature: it was turned around");
+        notes.push(Note::new("turned-around", sentence));
     }
     let scaling = match args.common.solver.normalize {
         Some(Normalize::Features) => Scaling::UnitFeatures,
         Some(Normalize::None) => Scaling::AsTheyAre,
         None => {
-            bar.note(&format!(
+            let sentence = format!(
                 "{path} was taken to be fitted to the numbers as they are; if its features were scaled to unit length, say --normalize features"
-            ));
+            );
+            notes.push(Note::new("taken-as-not-scaled", sentence));
             Scaling::AsTheyAre
         }
     };
+    loaded.dataset.notes.splice(0..0, notes);
     Ok((loaded, Audited { components, scaling, model: None }))
 }
 
@@ -335,7 +341,7 @@ fn outcome<T: Element>(
         left_alone: of_fit.and_then(left_alone),
         notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         rank_choice: None,
-        certificate: bound.value.map(|_| audit.certificate(&bound)),
+        certificate: Some(audit.certificate(&bound)),
         audit: Some(audit.clone()),
         report: None,
         hidden_groups: 0,

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let about = About {
         title: title(),
         features: &loaded.dataset.features,
-        notes: vec![Note::new("labels-added", LABELS)],
+        notes: vec![Note::new("labels-as-described", LABELS)],
         ..about()
     };
     audit_fit(about, &data, compared, &mut outcome, &AuditArgs::default(), &bar)?;

@@ -8,6 +8,7 @@ use fairer_nmf_io::{
     self as input, Column, Dataset, Decimal, DenseView, Failure, InputError, LeftOut, Matrix,
     Missing, Output, ReadOptions, check_distinct, group_sizes,
 };
+use fairer_nmf_report::SCHEMA;
 use serde::Serialize;
 
 use crate::args::{DataArgs, GroupArgs, RunArgs};
@@ -160,7 +161,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
         None => {
             let path = args.data.data.clone();
             let rows = look.as_ref().map_or(0, |look| look.rows);
-            Findings { path, rows, problems, ..Findings::default() }
+            Findings { schema: SCHEMA, path, rows, problems, ..Findings::default() }
         }
     };
     if let Some(look) = look {
@@ -249,7 +250,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<Note>, rank: Option<usize>) -> 
             },
             dataset.describe_cell(row, column)
         );
-        problems.push(Note::new("not-a-number", sentence));
+        problems.push(Note::new("missing-cells", sentence));
     }
     if let Some((row, column, value)) = entries.first_bad {
         let sentence = format!(
@@ -303,7 +304,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<Note>, rank: Option<usize>) -> 
     let mut notes = dataset.notes.clone();
     if dataset.unobserved && entries.nan > 0 {
         let sentence = format!("cells without a value are taken as unobserved: {}", entries.nan);
-        notes.push(Note::new("unobserved-cells", sentence));
+        notes.push(Note::new("taken-as-unobserved", sentence));
     }
     notes.extend(rank.and_then(|rank| outside(&groups, rank)));
     if groups.len() == 1 {
@@ -311,7 +312,7 @@ fn findings(dataset: &Dataset, mut problems: Vec<Note>, rank: Option<usize>) -> 
         notes.push(Note::new("one-group", sentence));
     }
     Findings {
-        schema: fairer_nmf_report::SCHEMA,
+        schema: SCHEMA,
         path: dataset.path().to_owned(),
         rows,
         features,

@@ -163,7 +163,7 @@ fn sweep<T: Element>(
         let sentence = format!(
             "the time limit ended the sweep after {finished} of {planned} trials: raise --time-limit"
         );
-        sweep.warnings.push(Remark { code: "sweep-unfinished".to_owned(), sentence });
+        sweep.warnings.push(Remark::new("sweep-unfinished", sentence));
     }
     sweep.warnings.extend(sweep.unfinished(groups));
     sweep.min_group_size = args.min_group_size;

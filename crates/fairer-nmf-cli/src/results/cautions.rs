@@ -25,14 +25,14 @@ pub(crate) fn of_vanished(entries: usize) -> Option<Remark> {
     let sentence = format!(
         "{entries} too small for f32 and zero there: {them} gone from the fit; read with --precision f64, or multiply the data by a constant"
     );
-    Some(Remark { code: "vanished-in-f32".to_owned(), sentence })
+    Some(Remark::new("vanished-in-f32", sentence))
 }
 
 /// What to mind about the data, whatever is fitted to them.
 pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) -> Vec<Remark> {
     let mut found = Vec::new();
     let mut remark = |code: &str, sentence: String| {
-        found.push(Remark { code: code.to_owned(), sentence });
+        found.push(Remark::new(code, sentence));
     };
     if let Some((feature, share)) = heaviest(dataset).filter(|_| data.scale().is_none())
         && share > MOST
@@ -132,7 +132,7 @@ pub(crate) fn of_topics<T: Element>(representation: ArrayView2<'_, T>) -> Option
     let sentence = format!(
         "{which} nearly the same in all rows, so that nothing sets them apart there: it is a level that all share, as of columns that hardly vary; leave those out (inspect lists them)"
     );
-    Some(Remark { code: "constant-topic".to_owned(), sentence })
+    Some(Remark::new("constant-topic", sentence))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The neighbours side by side: the table of `compare`, and its page.
 
 use fairer_nmf::audit::is_small;
+use fairer_nmf::internals::{four_digits, four_digits_below};
 use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Note};
 use fairer_nmf_paper::neighbours::{Compared, Outcome};
@@ -21,15 +22,14 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
     header.extend(found.groups.iter().map(String::as_str));
     let mut table = Table::new(1, &header);
     for method in &found.methods {
-        let number = |value: f64| format!("{value:.4}");
         let mut cells = vec![
             method.title.to_owned(),
-            number(method.total_error),
-            number(method.worst_loss),
-            number(method.worst_excess),
+            four_digits(method.total_error),
+            four_digits(method.worst_loss),
+            four_digits(method.worst_excess),
             format!("{:.2}", method.seconds),
         ];
-        cells.extend(method.losses.iter().map(|loss| number(*loss)));
+        cells.extend(method.losses.iter().copied().map(four_digits));
         table.row(PLAIN, cells);
     }
     let heading = styled(STRONG, &format!("Losses of the groups at rank {}", found.rank));
@@ -37,7 +37,8 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
         method.remark.as_ref().map(|remark| format!("{}: {remark}\n", method.title))
     });
     let bound = found.global_bound.map_or_else(String::new, |bound| {
-        format!("No shared model of this rank has a worst loss below {bound:.4}.\n")
+        let bound = four_digits_below(bound);
+        format!("No shared model of this rank has a worst loss below {bound}.\n")
     });
     format!("{heading}\n\n{}\n{bound}{}", table.render(), remarks.collect::<String>())
 }

@@ -325,7 +325,7 @@ impl Outcome {
         let sentence = format!(
             "the topics show next to nothing of {of} (R-Error above {NEXT_TO_NOTHING}): raise --rank, {advice}"
         );
-        Some(Remark { code: "explains-little".to_owned(), sentence })
+        Some(Remark::new("explains-little", sentence))
     }
 
     /// Takes over what a comparison found of the groups.

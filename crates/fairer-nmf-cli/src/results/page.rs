@@ -96,7 +96,7 @@ pub(crate) fn of_sweep<T: Element>(
     page::Report {
         verdict: Some(page::Verdict::not_tested(NOT_TESTED)),
         subtitle: format!(
-            "Topics: {}; section 1 shows {rank}{why}, means over {} trials",
+            "{} topics; section 1 shows the models with {rank}{why}, means over {} trials",
             sweep.ranks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             sweep.trials
         ),

@@ -2,6 +2,7 @@
 
 use fairer_nmf::Note;
 use fairer_nmf::audit::rank::RankReport;
+use fairer_nmf::internals::four_digits;
 
 use super::page;
 use super::sweep::Sweep;
@@ -27,8 +28,8 @@ pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
             None => ["-", "-"].map(ToOwned::to_owned),
             Some((worst, _)) => {
                 let loss = match sweep.trials {
-                    1 => format!("{:.4}", worst.loss_mean),
-                    _ => format!("{:.4} ± {:.4}", worst.loss_mean, worst.loss_sd),
+                    1 => four_digits(worst.loss_mean),
+                    _ => format!("{} ± {:.4}", four_digits(worst.loss_mean), worst.loss_sd),
                 };
                 [loss, format!("{:.4}", worst.relative_error_mean)]
             }
@@ -51,7 +52,7 @@ pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
     text
 }
 
-/// The same as a note.
+/// The rank that was picked, as a note.
 pub(crate) fn choice_note(choice: &RankReport) -> Note {
     Note::new("rank-chosen", choice_sentence(choice))
 }

@@ -66,9 +66,10 @@ impl Sweep {
         let count =
             records.iter().filter(|r| r.status != Status::Converged).count() / groups.max(1);
         let all = records.len() / groups.max(1);
-        (count > 0).then(|| Remark {
-            code: "not-converged".to_owned(),
-            sentence: format!("{count} of {all} fits did not converge: raise --max-iter or --tol"),
+        (count > 0).then(|| {
+            let sentence =
+                format!("{count} of {all} fits did not converge: raise --max-iter or --tol");
+            Remark::new("not-converged", sentence)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use fairer_nmf::fit::Choice;
+use fairer_nmf::internals::four_digits;
 use fairer_nmf::stopping::Status;
 use fairer_nmf_report::GroupResult;
 
@@ -99,7 +100,7 @@ fn numbers<'a>(
 /// What nine of ten random groups of the size show, in a model's row of results.
 fn random(result: &GroupResult) -> Option<String> {
     let (low, high) = result.chance_low.zip(result.chance_high)?;
-    Some(format!("{} to {}", signed(low), signed(high)))
+    Some(format!("{} to {}", four_digits(low), four_digits(high)))
 }
 
 /// The columns that the outcome has something for, each beside what it belongs to.
@@ -108,7 +109,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let several = outcome.groups.len() > 1;
     // Where nobody pays more than chance, nobody is worst beyond it.
     let beyond = worst_beyond(outcome);
-    let some = !is_beyond_chance(outcome) || (beyond > 0.0 && signed(beyond) != signed(0.0));
+    let some =
+        !is_beyond_chance(outcome) || (beyond > 0.0 && four_digits(beyond) != four_digits(0.0));
     let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied && some;
     let style = move |group: &GroupOutcome| if worst(group) { BAD } else { PLAIN };
     let compared = outcome.method != Maker::Standard && any(&|g| g.standard.is_some());
@@ -120,7 +122,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let interval = format!("{} % interval", 100.0 * level);
     let of_own = any(&|g| random(&g.own).is_some());
     let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
-    let standard = |g: &GroupOutcome| g.standard.map(|s| signed(s.loss));
+    let standard = |g: &GroupOutcome| g.standard.map(|s| four_digits(s.loss));
     let change = |g: &GroupOutcome| match g.change() {
         Some(change) => (plus(change), change_style(change)),
         None => (dash(), PLAIN),
@@ -141,18 +143,18 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
             .then(|| numbers("effective", |g| Some(format!("{:.1}", g.group.effective_rows?)))),
         Some(numbers("R-Error", |g| Some(format!("{:.4}", g.own.relative_error)))),
         (tested && !of_loss).then(|| p("p of R-Error")),
-        Some(column("R-Loss", move |g| (signed(g.own.loss), style(g)))),
+        Some(column("R-Loss", move |g| (four_digits(g.own.loss), style(g)))),
         any(&|g| g.own.loss_interval().is_some()).then(|| {
             numbers(interval, |g| {
                 let (low, high) = g.own.loss_interval()?;
-                Some(format!("{} to {}", signed(low), signed(high)))
+                Some(format!("{} to {}", four_digits(low), four_digits(high)))
             })
         }),
         (tested && of_loss).then(|| p("p of R-Loss")),
         of_own.then(|| numbers("random group", |g| random(&g.own))),
-        of_own.then(|| numbers("excess", |g| g.own.excess_loss.map(signed))),
+        of_own.then(|| numbers("excess", |g| g.own.excess_loss.map(four_digits))),
         (!of_own && has_allowance(outcome))
-            .then(|| numbers("allowed", |g| g.group.allowance.map(signed))),
+            .then(|| numbers("allowed", |g| g.group.allowance.map(four_digits))),
         Some(numbers("baseline", |g| Some(baseline(g)))),
         compared.then(|| numbers("standard R-Loss", standard)),
         (compared && of_standard)
@@ -188,7 +190,8 @@ fn group_table(outcome: &Outcome) -> String {
         let who =
             if count == all { "All groups".to_owned() } else { format!("{count} of {all} groups") };
         let what = if has_allowance(outcome) { "R-Loss less what is allowed" } else { "R-Loss" };
-        text += &format!("{who} share the largest {what}, {}.\n", signed(worst_beyond(outcome)));
+        text +=
+            &format!("{who} share the largest {what}, {}.\n", four_digits(worst_beyond(outcome)));
     }
     if header.contains(&"allowed") {
         text += "allowed: what the fit takes off a loss before it makes the largest small (adjusted loss): what random groups pay, or what the group pays under standard NMF where it does not stand out; less for a group that would else pay more than the others gain, or more for those.\n";
@@ -208,7 +211,7 @@ fn group_table(outcome: &Outcome) -> String {
 /// The min-max fit makes losses, less what chance explains, equal: whoever shows the same digits is
 /// as badly off.
 fn is_worst(group: &GroupOutcome, outcome: &Outcome) -> bool {
-    signed(beyond(group)) == signed(worst_beyond(outcome)) && !group.group.outside
+    four_digits(beyond(group)) == four_digits(worst_beyond(outcome)) && !group.group.outside
 }
 
 /// The loss less what chance explains: what the fit allowed, else what random groups of the size pay by the
@@ -249,16 +252,8 @@ fn baseline(group: &GroupOutcome) -> String {
     }
 }
 
-/// A number for people, with a minus sign only where a digit shows it.
-fn signed(value: f64) -> String {
-    match format!("{value:.4}") {
-        text if text == "-0.0000" => "0.0000".to_owned(),
-        text => text,
-    }
-}
-
 fn plus(value: f64) -> String {
-    match signed(value) {
+    match four_digits(value) {
         text if value > 0.0 && text != "0.0000" => format!("+{text}"),
         text => text,
     }
@@ -305,7 +300,7 @@ fn better_and_worse(outcome: &Outcome) -> String {
         styled(GOOD, &sentence(&better, "no group")),
         styled(BAD, &sentence(&worse, "no group")),
         of_inside,
-        signed(outcome.worst_loss),
-        signed(standard_worst),
+        four_digits(outcome.worst_loss),
+        four_digits(standard_worst),
     )
 }

@@ -66,7 +66,7 @@ pub(crate) fn fit_and_compare<T: Element>(
     let is_said = main.model.warnings.contains(&Warning::BaselinesCutShort);
     if !is_said && limit.is_some_and(|limit| main.baseline_time >= limit) {
         let sentence = "the time limit ended the baselines early, so the losses are too low: raise --time-limit";
-        warnings.push(Remark { code: "baselines-cut-short".into(), sentence: sentence.into() });
+        warnings.push(Remark::new("baselines-cut-short", sentence));
     }
     let mut peers = Peers::default();
     if let Some(update) = compare.filter(|_| main.model.status != Status::Stopped) {
@@ -97,25 +97,18 @@ pub(crate) fn left_alone(model: &Model) -> Option<Note> {
 
 /// The library's warnings with the names of our options.
 pub(super) fn in_words(warning: &Warning) -> Option<Remark> {
-    let (code, sentence) = match warning {
+    let sentence = match warning {
         Warning::NotConverged { status: Status::Stopped, .. } => return None,
-        Warning::NotConverged { status: Status::IterationLimit, max_iterations } => (
-            "not-converged",
-            format!("not converged within {max_iterations} iterations: raise --max-iter or --tol"),
-        ),
-        Warning::NotConverged { status: Status::TimeLimit, .. } => {
-            ("not-converged", "not converged within the time limit: raise --time-limit".to_owned())
+        Warning::NotConverged { status: Status::IterationLimit, max_iterations } => {
+            format!("not converged within {max_iterations} iterations: raise --max-iter or --tol")
         }
-        Warning::RankAboveMatrix { .. } => ("rank-above-matrix", warning.to_string()),
-        Warning::RankAboveGroup { .. } => ("rank-above-group", warning.to_string()),
-        Warning::BaselinesCutShort => ("baselines-cut-short", warning.to_string()),
-        Warning::GroupsOutside { .. } => (
-            warning.code(),
-            format!(
-                "{warning} (--allow-small-groups lets them in, --merge-small puts small groups together)"
-            ),
+        Warning::NotConverged { status: Status::TimeLimit, .. } => {
+            "not converged within the time limit: raise --time-limit".to_owned()
+        }
+        Warning::GroupsOutside { .. } => format!(
+            "{warning} (--allow-small-groups lets them in, --merge-small puts small groups together)"
         ),
-        other => (other.code(), other.to_string()),
+        other => other.to_string(),
     };
-    Some(Remark { code: code.to_owned(), sentence })
+    Some(Remark::new(warning.code(), sentence))
 }

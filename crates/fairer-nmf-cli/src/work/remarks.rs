@@ -31,5 +31,5 @@ pub(crate) fn unfinished(found: &Comparison) -> Option<page::Remark> {
             "the time limit ended the audit before it was done: it has no {parts}; raise --time-limit"
         ),
     };
-    Some(page::Remark { code: "audit-unfinished".to_owned(), sentence })
+    Some(page::Remark::new("audit-unfinished", sentence))
 }

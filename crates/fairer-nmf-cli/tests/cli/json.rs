@@ -206,7 +206,7 @@ fn hidden_groups_pick_no_rank() {
     let between = format!("{}", (worst(true) + worst(false)) / 2.0);
     place.ok(&[&sweep[..], &["--threshold", &between, "--min-group-size", "3"]].concat());
     let subtitle = place.json("j")["report"]["subtitle"].to_string();
-    assert!(subtitle.contains("shows 2, which the threshold picks"), "{subtitle}");
+    assert!(subtitle.contains("shows the models with 2, which the threshold picks"), "{subtitle}");
 }
 
 #[test]

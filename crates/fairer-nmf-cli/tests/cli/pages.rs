@@ -131,7 +131,11 @@ fn terminal_and_page_of_a_sweep_name_the_same_rank() {
     let more = ["--ranks", "1..3", "--trials", "2", "--threshold", "0.5", "--report", "t.html"];
     let ran = place.heart("sweep", &more);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(place.read("t.html").contains("section 1 shows 1, which the threshold picks"));
+    assert!(
+        place
+            .read("t.html")
+            .contains("section 1 shows the models with 1, which the threshold picks")
+    );
 }
 
 #[test]

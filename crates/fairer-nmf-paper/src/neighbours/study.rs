@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use fairer_nmf::Parameters;
+use fairer_nmf::internals::{four_digits, four_digits_below};
 use fairer_nmf_io::Failure;
 
 use super::{ALL, Compared, compare};
@@ -61,18 +62,19 @@ fn markdown(title: &str, found: &Compared) -> String {
         "| method | total error | worst loss | worst excess | seconds |{names}\n|{lines}"
     );
     for method in &found.methods {
-        let losses = method.losses.iter().map(|loss| format!(" {loss:.4} |")).collect::<String>();
+        let losses = method.losses.iter().map(|loss| format!(" {} |", four_digits(*loss)));
+        let losses = losses.collect::<String>();
         let _ = writeln!(
             text,
-            "| {} | {:.4} | {:.4} | {:.4} | {:.1} |{losses}",
+            "| {} | {} | {} | {} | {:.1} |{losses}",
             method.title,
-            method.total_error,
-            method.worst_loss,
-            method.worst_excess,
+            four_digits(method.total_error),
+            four_digits(method.worst_loss),
+            four_digits(method.worst_excess),
             method.seconds
         );
     }
-    let bound = found.global_bound.map_or_else(|| "–".to_owned(), |b| format!("{b:.4}"));
+    let bound = found.global_bound.map_or_else(|| "–".to_owned(), four_digits_below);
     let _ = writeln!(text, "\nBound on the worst loss of any model of the rank: {bound}.\n");
     text
 }

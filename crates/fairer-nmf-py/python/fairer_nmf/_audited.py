@@ -46,7 +46,8 @@ class Audit(GroupTable, Pages):
         also the ends of bootstrap intervals of the error: `relative_error_low` and
         `relative_error_high`.
     verdict : dict
-        What is said first, as in the report: `code`, `sentence` and more.
+        What is said first, as in the report: `code`, `sentence`, `notes` (each with a `code` and a
+        `sentence`) and more.
     chance : pandas.DataFrame
         What random groups of every group's size lose, and how the groups differ beyond that.
     worst : float

@@ -15,7 +15,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
          random group of the size pays.</p>",
     );
     if let Some(bound) = compared.global_bound.filter(|b| b.is_finite()) {
-        let bound = strong(&percent.show(bound));
+        let bound = strong(&percent.show(percent.below(bound)));
         let _ = write!(body, "<p>No shared model of this rank has a worst loss below {bound}.</p>");
     }
     body.push_str(&table(compared, percent).render());

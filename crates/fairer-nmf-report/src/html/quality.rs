@@ -90,7 +90,7 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
         strong(&percent.show(percent.below(bound)))
     );
     // A bound above the value is rounding; the two then agree to the digits shown.
-    Some(if percent.same(reached, bound) || reached < bound {
+    Some(if percent.same(reached, percent.below(bound)) || reached < bound {
         format!(
             "{start}; {this} reaches it to the digits shown, so at this rank no model does visibly better."
         )
@@ -99,7 +99,7 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
             "{start}; {this} reaches {}, so it is at most {} from the best possible. (The bound may be too low; \
              the distance may be smaller than that.)",
             percent.show(reached),
-            percent.points(reached - bound)
+            percent.points(percent.above(reached - bound))
         )
     })
 }

@@ -61,8 +61,7 @@ impl Verdict {
 const LITTLE: f64 = 0.5;
 
 /// There is no band of chance.
-const CHANCE_SPENT: &str = "chance-out-of-time";
-const CHANCE_SPENT_SAID: &str = "What random groups of the same sizes would pay is not known: the time for their draws was up before there were enough of them.";
+const CHANCE_SPENT: &str = "What random groups of the same sizes would pay is not known: the time for their draws was up before there were enough of them.";
 
 /// Of a dictionary that may have seen the rows, nobody knows how.
 const AS_IT_IS: &str = "The model is not standard NMF of these rows, so that it is judged as if it had not seen them. If it was fitted to them in another way, the errors of small groups look too low.";
@@ -78,7 +77,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         notes.push(Note::new("much-unexplained", sentence));
     }
     if found.chance_spent {
-        notes.push(Note::new(CHANCE_SPENT, CHANCE_SPENT_SAID));
+        notes.push(Note::new("chance-out-of-time", CHANCE_SPENT));
     }
     let Some(differences) = found.differences else {
         let why = match (found.groups.len(), found.asked) {
@@ -106,7 +105,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         };
         let sentence =
             format!("Whether some group pays more than the others cannot be told: {why}.");
-        notes.retain(|note| note.code != CHANCE_SPENT);
+        notes.retain(|note| note.sentence != CHANCE_SPENT);
         return Verdict { notes, groups: answers, ..Verdict::not_tested(sentence) };
     }
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]
