@@ -133,6 +133,14 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     let mut later = p.clone();
     later.stopping.time_limit = Some(Duration::from_secs(1000));
     fit_kept(&data, &later, Some(&at(&path, true)), &silent).unwrap();
+    // Another version may search in another way.
+    let head = std::fs::read_to_string(&path).unwrap();
+    let own = concat!("\"library\":\"", env!("CARGO_PKG_VERSION"), "\"");
+    for other in ["\"library\":\"0.0.9\"", "\"no\":0"] {
+        assert!(head.contains(own));
+        std::fs::write(&path, head.replace(own, other)).unwrap();
+        assert!(refused(&data, &p).contains("was written by another version"));
+    }
     std::fs::write(&path, "something else").unwrap();
     assert!(refused(&data, &p).contains("no checkpoint, or a damaged one"));
 }

@@ -24,6 +24,9 @@ const VERSION: u32 = 3;
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head {
     version: u32,
+    /// The version of the library: another may search in another way, and go on to another model.
+    #[serde(default)]
+    library: String,
     /// Ties the files of the runs to this one.
     pub id: u64,
     pub fingerprint: Fingerprint,
@@ -90,7 +93,14 @@ impl Head {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         // Any number that another fit in this place is unlikely to have.
         let id = since.map_or(0, |t| t.as_nanos() as u64) ^ (u64::from(std::process::id()) << 32);
-        Self { version: VERSION, id, fingerprint, baselines: vec![None; runs], bound: None }
+        Self {
+            version: VERSION,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            id,
+            fingerprint,
+            baselines: vec![None; runs],
+            bound: None,
+        }
     }
 
     pub fn load(path: &Path) -> Result<Self> {
@@ -102,7 +112,10 @@ impl Head {
         })?;
         let head: Self = parsed(path, &text)?;
         checked(path, head.version)?;
-        Ok(head)
+        match head.library == env!("CARGO_PKG_VERSION") {
+            true => Ok(head),
+            false => Err(another_version(path)),
+        }
     }
 
     pub fn save(&self, path: &Path) -> Result<()> {
@@ -221,8 +234,12 @@ fn parsed<'a, D: Deserialize<'a>>(path: &Path, text: &'a [u8]) -> Result<D> {
 fn checked(path: &Path, version: u32) -> Result<()> {
     match version == VERSION {
         true => Ok(()),
-        false => Err(unusable(path, "it was written by another version: begin without resuming")),
+        false => Err(another_version(path)),
     }
+}
+
+fn another_version(path: &Path) -> Error {
+    unusable(path, "it was written by another version: begin without resuming")
 }
 
 fn unusable(path: &Path, reason: &str) -> Error {
