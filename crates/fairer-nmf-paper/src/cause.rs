@@ -1,12 +1,13 @@
 //! Why a cell differs from the paper's: the cause, as far as the numbers tell it.
 
 use super::cells::{Cell, Cells, Key};
+use super::metric::Metric;
 use super::sets::Set;
 
 /// Whether two cells differ by more than their standard deviations together, and by more than
 /// can be seen.
-pub(super) fn apart(ours: Cell, paper: Cell, metric: &str) -> bool {
-    let least = if metric == "error_percent" { 0.1 } else { 0.001 };
+pub(super) fn apart(ours: Cell, paper: Cell, metric: Metric) -> bool {
+    let least = if metric == Metric::ErrorPercent { 0.1 } else { 0.001 };
     let spread = ours.sd.unwrap_or(0.0).hypot(paper.sd.unwrap_or(0.0));
     (ours.mean - paper.mean).abs() > spread.max(least)
 }
@@ -17,13 +18,12 @@ pub(super) fn is_marked((key, ours, paper): &(Key, Cell, Cell)) -> bool {
 }
 
 pub(super) fn is_compared(key: &Key) -> bool {
-    key.2 != "time_s"
+    key.2 != Metric::Seconds
 }
 
 /// Standard deviation in percentage points.
-fn points(cell: Cell, metric: &str) -> f64 {
-    let scale = if metric == "error_percent" { 1.0 } else { 100.0 };
-    scale * cell.sd.unwrap_or(0.0)
+fn points(cell: Cell, metric: Metric) -> f64 {
+    metric.scale() * cell.sd.unwrap_or(0.0)
 }
 
 /// A sentence for a cell that is [`apart`].
@@ -33,10 +33,10 @@ pub(super) fn cause(set: &Set, key: Key, ours: &Cells, paper: &Cells) -> String 
     let lower = here.mean < there.mean;
 
     // A loss is the error less the baseline: where the error agrees, the baseline does not.
-    let error = (dataset, method, "error_percent", group, rank);
-    if metric == "loss"
+    let error = (dataset, method, Metric::ErrorPercent, group, rank);
+    if metric == Metric::Loss
         && let (Some(here), Some(there)) = (ours.get(error), paper.get(error))
-        && !apart(here, there, "error_percent")
+        && !apart(here, there, Metric::ErrorPercent)
     {
         return match set.is_synthetic() {
             true => {
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn cells_are_apart_beyond_both_spreads_and_what_can_be_seen() {
         let cell = |mean, sd| Cell { mean, sd: Some(sd), trials: 10 };
-        assert!(apart(cell(0.10, 0.003), cell(0.11, 0.004), "loss"));
-        assert!(!apart(cell(0.10, 0.03), cell(0.11, 0.04), "loss"));
-        assert!(!apart(cell(0.1000, 0.0), cell(0.1005, 0.0), "loss"));
-        assert!(!apart(cell(10.0, 0.0), cell(10.05, 0.0), "error_percent"));
+        assert!(apart(cell(0.10, 0.003), cell(0.11, 0.004), Metric::Loss));
+        assert!(!apart(cell(0.10, 0.03), cell(0.11, 0.04), Metric::Loss));
+        assert!(!apart(cell(0.1000, 0.0), cell(0.1005, 0.0), Metric::Loss));
+        assert!(!apart(cell(10.0, 0.0), cell(10.05, 0.0), Metric::ErrorPercent));
     }
 
     #[test]
@@ -99,16 +99,16 @@ mod tests {
             let key = ("ortho2", "standard", metric, "Group 2", 6);
             cause(&SETS[1], key, &Cells::of_results(ours), &Cells::of_results(paper))
         };
-        let error = |values: &[f64]| cells("standard", "error_percent", values);
-        let steady = said(&error(&[13.3, 13.3]), &error(&[13.2, 13.2]), "error_percent");
+        let error = |values: &[f64]| cells("standard", Metric::ErrorPercent, values);
+        let steady = said(&error(&[13.3, 13.3]), &error(&[13.2, 13.2]), Metric::ErrorPercent);
         assert!(steady.starts_with("other data"), "{steady}");
-        let stuck = said(&error(&[13.3, 13.3]), &error(&[13.2, 45.0]), "error_percent");
+        let stuck = said(&error(&[13.3, 13.3]), &error(&[13.2, 45.0]), Metric::ErrorPercent);
         assert!(stuck.contains("stuck on a plateau in the paper (sd 22.5 points)"), "{stuck}");
         let with = |error: f64, loss: f64| {
-            let loss = cells("standard", "loss", &[loss, loss]);
-            [cells("standard", "error_percent", &[error, error]), loss].concat()
+            let loss = cells("standard", Metric::Loss, &[loss, loss]);
+            [cells("standard", Metric::ErrorPercent, &[error, error]), loss].concat()
         };
-        let baseline = said(&with(13.3, 0.05), &with(13.3, 0.06), "loss");
+        let baseline = said(&with(13.3, 0.05), &with(13.3, 0.06), Metric::Loss);
         assert!(baseline.starts_with("the error agrees"), "{baseline}");
     }
 }

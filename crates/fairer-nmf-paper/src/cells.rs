@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::metric::Metric;
 use super::sets::SETS;
 use super::store::{METHODS, Row};
 use fairer_nmf_report::mean_and_sd;
 
 /// Where a cell is: data set, method, metric, group, rank. Groups have our names.
-pub(super) type Key = (&'static str, &'static str, &'static str, &'static str, usize);
+pub(super) type Key = (&'static str, &'static str, Metric, &'static str, usize);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
@@ -22,7 +23,6 @@ pub(super) struct Cells(BTreeMap<Key, Cell>);
 
 /// references/README.md says how it was made.
 const PAPER: &str = include_str!("../data/paper_cells.csv");
-const METRICS: [&str; 4] = ["error_percent", "loss", "worst_loss", "time_s"];
 
 impl Cells {
     pub(super) fn of_results(rows: &[Row]) -> Self {
@@ -31,14 +31,14 @@ impl Cells {
         for row in rows {
             let key = (row.dataset, row.method, row.metric, row.group, row.rank);
             values.entry(key).or_default().push(row.value);
-            if row.metric == "loss" {
+            if row.metric == Metric::Loss {
                 let key = (row.dataset, row.method, row.rank, row.trial);
                 let worst = worst.entry(key).or_insert(f64::NEG_INFINITY);
                 *worst = worst.max(row.value);
             }
         }
         for ((dataset, method, rank, _), value) in worst {
-            let key = (dataset, method, "worst_loss", "all", rank);
+            let key = (dataset, method, Metric::WorstLoss, "all", rank);
             values.entry(key).or_default().push(value);
         }
         let cell = |values: Vec<f64>| {
@@ -92,7 +92,7 @@ fn paper_cell(line: &str) -> Option<(Key, Cell)> {
         _ => set.groups.iter().copied().find(|ours| set.papers_name(ours) == group)?,
     };
     let method = METHODS.iter().copied().find(|m| *m == method)?;
-    let metric = METRICS.iter().copied().find(|m| *m == metric)?;
+    let metric = Metric::of(metric)?;
     let cell = Cell { mean: mean.parse().ok()?, sd: sd.parse().ok(), trials: trials.parse().ok()? };
     Some(((set.key, method, metric, group, rank.parse().ok()?), cell))
 }
@@ -112,6 +112,6 @@ mod tests {
         assert_eq!(paper.0.len(), expected);
         let line = PAPER.lines().find(|l| l.starts_with("hd,standard,loss,male,5,")).unwrap();
         let mean = line.split(',').nth(5).unwrap().parse().unwrap();
-        assert_eq!(paper.mean(("hd", "standard", "loss", "female", 5)), Some(mean));
+        assert_eq!(paper.mean(("hd", "standard", Metric::Loss, "female", 5)), Some(mean));
     }
 }

@@ -4,6 +4,7 @@ use fairer_nmf_report::charts::{Lines, Percent, Series, Unit, panels};
 
 use super::cells::Cells;
 use super::convergence::{Curve, RULES};
+use super::metric::Metric;
 use super::sets::{SETS, Set};
 
 pub(super) struct Figure {
@@ -16,27 +17,27 @@ pub(super) struct Figure {
 }
 
 /// Panels of a figure: title, method, metric.
-type Panels = [(&'static str, &'static str, &'static str)];
+type Panels = [(&'static str, &'static str, Metric)];
 
 const FIGURES: [(&str, &str, &Panels); 4] = [
     (
         "standard-error",
         "relative error of standard NMF",
         &[
-            ("All data together", "standard", "error_percent"),
-            ("Every group alone", "standard_per_group", "error_percent"),
+            ("All data together", "standard", Metric::ErrorPercent),
+            ("Every group alone", "standard_per_group", Metric::ErrorPercent),
         ],
     ),
-    ("standard-loss", "loss of standard NMF", &[("All data together", "standard", "loss")]),
+    ("standard-loss", "loss of standard NMF", &[("All data together", "standard", Metric::Loss)]),
     (
         "fairer-error",
         "relative error of Fairer-NMF",
-        &[("AM", "fairer_am", "error_percent"), ("MU", "fairer_mu", "error_percent")],
+        &[("AM", "fairer_am", Metric::ErrorPercent), ("MU", "fairer_mu", Metric::ErrorPercent)],
     ),
     (
         "fairer-loss",
         "loss of Fairer-NMF",
-        &[("AM", "fairer_am", "loss"), ("MU", "fairer_mu", "loss")],
+        &[("AM", "fairer_am", Metric::Loss), ("MU", "fairer_mu", Metric::Loss)],
     ),
 ];
 
@@ -68,9 +69,9 @@ pub(super) fn all(ours: &Cells, paper: &Cells, curves: &[Curve]) -> Vec<Figure> 
 fn by_rank(
     set: &Set,
     ours: &Cells,
-    (title, method, metric): &(&str, &'static str, &'static str),
+    (title, method, metric): &(&str, &'static str, Metric),
 ) -> Lines {
-    let scale = if *metric == "error_percent" { 0.01 } else { 1.0 };
+    let scale = if *metric == Metric::ErrorPercent { 0.01 } else { 1.0 };
     let series = set.groups.iter().enumerate().map(|(i, &group)| {
         let key = |rank| (set.key, *method, *metric, group, rank);
         over_ranks(group, ours, set, key, scale).styled(i, i)
@@ -78,7 +79,7 @@ fn by_rank(
     Lines {
         title: (*title).to_owned(),
         x_label: "rank".to_owned(),
-        y_label: if *metric == "loss" { "loss" } else { "relative error" }.to_owned(),
+        y_label: if *metric == Metric::Loss { "loss" } else { "relative error" }.to_owned(),
         series: series.collect(),
         width: WIDTH,
         ..Lines::default()
@@ -131,7 +132,7 @@ fn times(set: &Set, ours: &Cells, paper: &Cells) -> Option<Figure> {
             .iter()
             .enumerate()
             .map(|(i, &(name, method))| {
-                let key = |rank| (set.key, method, "time_s", "all", rank);
+                let key = |rank| (set.key, method, Metric::Seconds, "all", rank);
                 over_ranks(name, cells, set, key, 1.0).styled(i, i)
             })
             .collect(),

@@ -11,6 +11,7 @@ mod claims;
 mod convergence;
 mod figures;
 mod kept;
+mod metric;
 pub mod neighbours;
 pub mod newsgroups;
 mod page;

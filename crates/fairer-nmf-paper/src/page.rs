@@ -8,6 +8,7 @@ use super::cells::{Cell, Cells};
 use super::chance::{self, Beside};
 use super::claims::{Check, Finding, Verdict};
 use super::figures::Figure;
+use super::metric::Metric;
 use super::sets::SETS;
 
 pub(super) struct Content<'a> {
@@ -180,10 +181,10 @@ fn cells(out: &mut String, content: &Content<'_>) {
                 out,
                 "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{rank}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
                 method_title(method),
-                metric_title(metric),
+                metric.title(),
                 escape(group),
-                shown(*ours, metric),
-                shown(*paper, metric),
+                shown(*ours, *metric),
+                shown(*paper, *metric),
                 escape(&why),
             );
         }
@@ -200,17 +201,8 @@ fn method_title(method: &str) -> &'static str {
     }
 }
 
-fn metric_title(metric: &str) -> &'static str {
-    match metric {
-        "error_percent" => "relative error, %",
-        "loss" => "loss, %",
-        "worst_loss" => "worst loss, %",
-        _ => "seconds",
-    }
-}
-
-fn shown(cell: Cell, metric: &str) -> String {
-    let scale = if matches!(metric, "loss" | "worst_loss") { 100.0 } else { 1.0 };
+fn shown(cell: Cell, metric: Metric) -> String {
+    let scale = metric.scale();
     let mean = scale * cell.mean;
     match cell.sd {
         Some(sd) => format!("{mean:.3} \u{b1} {:.3}", scale * sd),

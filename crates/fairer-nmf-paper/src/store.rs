@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fairer_nmf_io::Failure;
 
+use super::metric::Metric;
 use super::put;
 use super::sets::{SETS, Set};
 
@@ -20,7 +21,7 @@ const SEED: &str = "seed.txt";
 pub(super) struct Row {
     pub dataset: &'static str,
     pub method: &'static str,
-    pub metric: &'static str,
+    pub metric: Metric,
     pub group: &'static str,
     pub rank: usize,
     pub trial: usize,
@@ -28,7 +29,6 @@ pub(super) struct Row {
 }
 
 pub(super) const METHODS: [&str; 4] = ["standard", "standard_per_group", "fairer_am", "fairer_mu"];
-const METRICS: [&str; 3] = ["loss", "error_percent", "time_s"];
 
 /// Results of this folder, those of earlier runs included.
 pub(super) struct Store {
@@ -118,7 +118,7 @@ fn parse(line: &str) -> Option<Row> {
     Some(Row {
         dataset: set.key,
         method: METHODS.iter().copied().find(|m| *m == method)?,
-        metric: METRICS.iter().copied().find(|m| *m == metric)?,
+        metric: Metric::of(metric).filter(|metric| *metric != Metric::WorstLoss)?,
         group,
         rank: rank.parse().ok()?,
         trial: trial.parse().ok()?,
@@ -184,7 +184,7 @@ mod tests {
         let row = Row {
             dataset: "hd",
             method: "fairer_mu",
-            metric: "loss",
+            metric: Metric::Loss,
             group: "female",
             rank: 3,
             trial: 1,

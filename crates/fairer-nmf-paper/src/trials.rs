@@ -12,6 +12,7 @@ use fairer_nmf::{
 };
 use fairer_nmf_io::Failure;
 
+use super::metric::Metric;
 use super::sets::Set;
 use super::store::{Row, Store};
 use super::{Settings, Watch};
@@ -164,7 +165,7 @@ fn one_trial(
     for ((group, baseline), &name) in data.groups().iter().zip(&baselines).zip(set.groups) {
         let last = baseline.run_errors.last().copied().unwrap_or(baseline.error);
         let percent = 100.0 * last / group.norm();
-        rows.push(row("standard_per_group", "error_percent", name, percent));
+        rows.push(row("standard_per_group", Metric::ErrorPercent, name, percent));
     }
     let rule = papers_rule(set);
     // The published standard NMF knows no groups: it watches the error of all data together.
@@ -181,12 +182,12 @@ fn one_trial(
             return Ok(Vec::new());
         }
         for (group, &called) in fit.model.groups.iter().zip(set.groups) {
-            rows.push(row(name, "error_percent", called, 100.0 * group.relative_error));
-            rows.push(row(name, "loss", called, group.loss));
+            rows.push(row(name, Metric::ErrorPercent, called, 100.0 * group.relative_error));
+            rows.push(row(name, Metric::Loss, called, group.loss));
         }
         if name != "standard" {
             let seconds = baseline_seconds + fit.fit_time.as_secs_f64();
-            rows.push(row(name, "time_s", "all", seconds));
+            rows.push(row(name, Metric::Seconds, "all", seconds));
         }
     }
     Ok(rows)

@@ -1,5 +1,6 @@
 //! Claims 15 to 17: the schemes against each other.
 
+use super::super::metric::Metric;
 use super::super::sets::SETS;
 use super::Check;
 use super::view::{STANDARD, View, check, made, never_beyond, set};
@@ -26,7 +27,7 @@ pub(super) fn claim_15(v: &View<'_>) -> Vec<Check> {
 }
 
 pub(super) fn claim_16(v: &View<'_>) -> Vec<Check> {
-    let seconds = |method| v.cells.mean(("20n", method, "time_s", "all", 20));
+    let seconds = |method| v.cells.mean(("20n", method, Metric::Seconds, "all", 20));
     made([seconds("fairer_am").zip(seconds("fairer_mu")).and_then(|(am, mu)| {
         check(am > 5.0 * mu, format!("rank 20: AM {am:.2} s, MU {mu:.2} s, baselines included (expected more than five times as long)"))
     })])

@@ -1,5 +1,6 @@
 //! Claims 8 to 10: Heart Disease by sex.
 
+use super::super::metric::Metric;
 use super::Check;
 use super::view::{
     ALONE, FAIRER, STANDARD, View, always_above, check, loss_range, made, never_beyond,
@@ -47,7 +48,7 @@ pub(super) fn claim_9(v: &View<'_>) -> Vec<Check> {
 pub(super) fn claim_10(v: &View<'_>) -> Vec<Check> {
     made(FAIRER.iter().flat_map(|&(name, method)| {
         ["female", "male"].map(|group| {
-            let cell = v.cells.get(("hd", method, "loss", group, 10))?;
+            let cell = v.cells.get(("hd", method, Metric::Loss, group, 10))?;
             let (mean, sd) = (100.0 * cell.mean, 100.0 * cell.sd.unwrap_or(0.0));
             check(mean + sd < 0.0, format!("{name}, rank 10, {group}: loss {mean:.2} \u{b1} {sd:.2} % (expected below 0 by more than the sd)"))
         })

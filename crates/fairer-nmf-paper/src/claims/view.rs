@@ -2,6 +2,7 @@
 
 use super::super::cells::Cells;
 use super::super::convergence::Curve;
+use super::super::metric::Metric;
 use super::super::sets::{SETS, Set};
 use super::Check;
 
@@ -23,7 +24,7 @@ impl View<'_> {
         group: &'static str,
         rank: usize,
     ) -> Option<f64> {
-        self.cells.mean((set, method, "error_percent", group, rank))
+        self.cells.mean((set, method, Metric::ErrorPercent, group, rank))
     }
 
     /// In percent, as errors are.
@@ -34,11 +35,11 @@ impl View<'_> {
         group: &'static str,
         rank: usize,
     ) -> Option<f64> {
-        self.cells.mean((set, method, "loss", group, rank)).map(|loss| 100.0 * loss)
+        self.cells.mean((set, method, Metric::Loss, group, rank)).map(|loss| 100.0 * loss)
     }
 
     pub fn worst(&self, set: &'static str, method: &'static str, rank: usize) -> Option<f64> {
-        self.cells.mean((set, method, "worst_loss", "all", rank)).map(|loss| 100.0 * loss)
+        self.cells.mean((set, method, Metric::WorstLoss, "all", rank)).map(|loss| 100.0 * loss)
     }
 
     /// The ranks within limits that were run.
@@ -63,7 +64,7 @@ impl View<'_> {
 
     /// Standard deviation of the worst loss, in percent, averaged over the ranks up to one.
     pub fn variation(&self, set: &'static str, method: &'static str, to: usize) -> Option<f64> {
-        let cell = |rank| self.cells.get((set, method, "worst_loss", "all", rank))?.sd;
+        let cell = |rank| self.cells.get((set, method, Metric::WorstLoss, "all", rank))?.sd;
         let sds: Vec<f64> = self.ranks(set, 1, to).into_iter().filter_map(cell).collect();
         (!sds.is_empty()).then(|| 100.0 * sds.iter().sum::<f64>() / sds.len() as f64)
     }
