@@ -115,7 +115,7 @@ def test_every_code_is_listed():
     found = set()
     for path in CRATES.glob("*/src/**/*.rs"):
         source = path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
-        found |= set(re.findall(r'(?:Note::new|Remark::new|\bremark)\(\s*"([a-z0-9-]+)"', source))
+        found |= set(re.findall(r'(?:Note::new|Remark::new|Report::absent|\bremark|Self::absent)\(\s*"([a-z0-9-]+)"', source))
         if path.name in ("error.rs", "warning.rs"):
             found |= set(re.findall(r'=> "([a-z0-9-]+)",', source))
     assert {"much-unexplained", "not-found", "one-group", "one-feature", "negative"} <= found

@@ -28,12 +28,16 @@ pub struct BoundReport {
     /// The weights of the groups (sum 1) that give it: those that are hardest to serve together.
     pub weights: Vec<f64>,
     /// Why there is no bound.
-    pub absent: Option<String>,
+    pub absent: Option<Note>,
 }
 
 impl BoundReport {
-    pub(crate) fn absent(reason: &str) -> Self {
-        Self { value: None, weights: Vec::new(), absent: Some(reason.to_owned()) }
+    pub(crate) fn absent(code: &'static str, why: impl Into<String>) -> Self {
+        Self { value: None, weights: Vec::new(), absent: Some(Note::new(code, why)) }
+    }
+
+    pub(crate) fn not_asked() -> Self {
+        Self::absent("bound-not-asked", "not asked for")
     }
 
     /// How good a model of this rank is whose worst loss, or adjusted loss, is known, in one sentence.
@@ -45,9 +49,10 @@ impl BoundReport {
                 let bound = four_digits_below(bound);
                 Note::new("bounded", format!("{worst}; no rank-{rank} model can be below {bound}"))
             }
-            (None, Some(reason)) => {
-                Note::new("no-bound", format!("{worst}; no bound on rank-{rank} models: {reason}"))
-            }
+            (None, Some(Note { code, sentence: why })) => Note {
+                code: code.clone(),
+                sentence: format!("{worst}; no bound on rank-{rank} models: {why}"),
+            },
             (None, None) => Note::new("no-bound", worst),
         }
     }
@@ -87,16 +92,20 @@ pub(crate) fn bound_of_rows(
     deadline: Option<Instant>,
 ) -> Result<BoundReport> {
     if !rows.is_complete() {
-        return Ok(BoundReport::absent("it holds for data without unobserved cells alone"));
+        return Ok(BoundReport::absent(
+            "bound-unobserved",
+            "it holds for data without unobserved cells alone",
+        ));
     }
     let groups = rows.groups();
     let mut moments = rows.moments();
     let side = moments.side();
     let (cost, entries) = moments.cost();
     if !is_affordable(side, cost, entries, rank) {
-        return Ok(BoundReport::absent(&format!(
+        let why = format!(
             "the spectrum of a {side} x {side} problem is beyond the size limit of the bound"
-        )));
+        );
+        return Ok(BoundReport::absent("bound-too-large", why));
     }
     let offset =
         |(&offset, g): (&f64, &RowGroup)| Criterion { offset, scale: g.norm() }.relative_offset();
@@ -109,7 +118,8 @@ pub(crate) fn bound_of_rows(
     }
     let left = deadline.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
     if left.is_some_and(|left| left < seconds(side, rank)) {
-        return Ok(BoundReport::absent("it would take longer than the time that is left"));
+        let why = "it would take longer than the time that is left";
+        return Ok(BoundReport::absent("bound-out-of-time", why));
     }
     moments.keep()?;
     let found = search::search(&*moments, rank, &e, deadline)?;
@@ -164,8 +174,9 @@ mod tests {
                 .sentence
                 .ends_with("below -0.0001")
         );
-        let absent = BoundReport::absent("too large").certificate(2, Minimised::Loss, -1e-9);
-        assert_eq!(absent.sentence, "worst loss 0.0000; no bound on rank-2 models: too large");
+        let absent = BoundReport::not_asked().certificate(2, Minimised::Loss, -1e-9);
+        assert_eq!(absent.code, "bound-not-asked");
+        assert_eq!(absent.sentence, "worst loss 0.0000; no bound on rank-2 models: not asked for");
         let none = BoundReport::default().certificate(2, Minimised::Loss, 1.0);
         assert_eq!((&*none.code, &*none.sentence), ("no-bound", "worst loss 1.0000"));
     }
@@ -202,7 +213,8 @@ mod tests {
         let errors: Vec<f64> = data.groups().iter().map(|g| 0.01 * g.norm()).collect();
         let bound = |rank, deadline| bound_of_rows(&*rows, rank, &errors, deadline).unwrap();
         let (none, past) = (bound(1, None), bound(1, Some(Instant::now())));
-        assert!(none.value.unwrap() > 0.0 && past.absent.is_some() && past.value.is_none());
+        assert!(none.value.unwrap() > 0.0 && past.value.is_none());
+        assert_eq!(past.absent.unwrap().code, "bound-out-of-time");
         let later = bound(1, Some(Instant::now() + Duration::from_secs(3600)));
         assert_eq!(later, none);
         // As many topics as features: nothing is left but that no error is negative.

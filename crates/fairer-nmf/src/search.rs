@@ -168,9 +168,9 @@ pub(crate) fn run<'r>(
 
     let from_bound = parameters.start_weights == StartWeights::Bound;
     let mut bound = if stopped.load(Ordering::Relaxed) {
-        BoundReport::absent("the fit was stopped")
+        BoundReport::absent("bound-stopped", "the fit was stopped")
     } else if context.is_over() {
-        BoundReport::absent("the time was up")
+        BoundReport::absent("bound-out-of-time", "the time was up")
     } else if let Some(known) = keeper.and_then(Keeper::bound) {
         known
     } else if parameters.bound || from_bound {
@@ -179,7 +179,7 @@ pub(crate) fn run<'r>(
         whole.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
         found
     } else {
-        BoundReport::absent("not asked for")
+        BoundReport::not_asked()
     };
     let groups = rows.groups().len();
     let start_weights = match &parameters.start_weights {
@@ -190,7 +190,7 @@ pub(crate) fn run<'r>(
         StartWeights::Given { weights } => Some(checked_weights(weights, groups)?),
     };
     if !parameters.bound && bound.value.is_some() {
-        bound = BoundReport::absent("not asked for");
+        bound = BoundReport::not_asked();
     }
     let own = given.map(|start| start.in_own_units(unit));
     let mut scheme = parameters.method.scheme(squared_norm(rows));

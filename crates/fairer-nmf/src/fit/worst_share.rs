@@ -182,7 +182,7 @@ pub(super) fn fit_share<T: Element>(
         model.warnings.push(crate::Warning::BaselinesCutShort);
     }
     let reason = "the worst share of rows was minimised, not the worst loss of groups";
-    model.global_bound = BoundReport::absent(reason);
+    model.global_bound = BoundReport::absent("bound-of-groups", reason);
     let (error, threshold, _) = worst_share(&end.errors, &task.weights, share);
     let history = path.iter().map(|stand| stand.value).collect();
     model.worst_share = Some(ShareReport { share, error, threshold, history });

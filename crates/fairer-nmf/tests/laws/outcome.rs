@@ -96,7 +96,8 @@ fn a_time_limit_ends_the_baselines_too() {
     };
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert_eq!(model.status, Status::TimeLimit);
-    assert_eq!(model.global_bound.absent.as_deref(), Some("the time was up"));
+    let why = model.global_bound.absent.as_ref().unwrap();
+    assert_eq!((&*why.code, &*why.sentence), ("bound-out-of-time", "the time was up"));
     assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
 }
 

@@ -94,7 +94,8 @@ fn the_worst_loss_never_rises_and_is_at_a_minimum() {
     assert!(model.worst_loss() <= path[path.len() - 1] + 1e-9);
     assert!(model.global_bound.value.is_none() && model.step_gap.unwrap() < 1e-5);
     assert!(model.groups[0].observed > model.groups[1].observed);
-    assert!(model.global_bound.absent.as_ref().unwrap().contains("unobserved"));
+    let why = model.global_bound.absent.as_ref().unwrap();
+    assert!(why.code == "bound-unobserved" && why.sentence.contains("unobserved"), "{why:?}");
     let zeros = [0.0; 2];
     let at = |h: &Array2<f64>| evaluate(&data, h.view(), None, &zeros).unwrap().worst_loss();
     let here = at(&model.components);
