@@ -111,8 +111,11 @@ pub fn checkpoint(bytes: &mut Bytes<'_>) -> bool {
     let x = ndarray::Array2::from_shape_fn((8, 3), |(i, j)| ((i * 5 + j * 3) % 7) as f64);
     let labels: Vec<String> = (0..8).map(|i| (i % 2).to_string()).collect();
     let data = GroupedData::new(x.view(), &labels).expect("good data");
-    let mut parameters =
-        Parameters { n_init: 1, baseline: Baseline::Zero, bound: false, ..Parameters::new(2) };
+    let mut parameters = Parameters::new(2).with(|p| {
+        p.n_init = 1;
+        p.baseline = Baseline::Zero;
+        p.bound = false;
+    });
     parameters.stopping.max_iterations = 12;
     let place = folder().join("state");
     let _ = std::fs::create_dir_all(&place);

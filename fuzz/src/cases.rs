@@ -323,7 +323,7 @@ fn model(bytes: &mut Bytes<'_>) -> bool {
     let recipe = kept_recipe(model.preparation.as_deref(), model.features(), "m.safetensors");
     if let Some(recipe) = recipe.ok().and_then(|kept| kept.text) {
         let terms = model.feature_names.clone();
-        let text = TextOptions { vocabulary: terms, ..recipe };
+        let text = recipe.with(|t| t.vocabulary = terms);
         let made =
             read_documents("d", vec!["1".into()], &["aa bb u v".into()], vec!["a".into()], &text);
         if let Ok(dataset) = made
@@ -370,27 +370,25 @@ fn documents(bytes: &mut Bytes<'_>) -> bool {
         1 => DocumentFrequency::Count(bytes.below(4)),
         _ => DocumentFrequency::Share(f64::from(bytes.byte()) / 255.0),
     };
-    let options = TextOptions {
-        clean: bytes.rarely(2),
-        lowercase: bytes.rarely(2),
-        token_pattern: bytes
-            .rarely(6)
-            .then(|| bytes.pick(&[r"\w+", r"(\w)\w*", ".", "", "(a)|b"]).into()),
-        stop_words: match bytes.below(4) {
+    let options = TextOptions::default().with(|t| {
+        t.clean = bytes.rarely(2);
+        t.lowercase = bytes.rarely(2);
+        t.token_pattern =
+            bytes.rarely(6).then(|| bytes.pick(&[r"\w+", r"(\w)\w*", ".", "", "(a)|b"]).into());
+        t.stop_words = match bytes.below(4) {
             0 => StopWords::Auto,
             1 => StopWords::English,
             2 => StopWords::Words(vec!["a".into(), bytes.word()]),
             _ => StopWords::None,
-        },
-        max_features: bytes.rarely(3).then(|| bytes.below(4)),
-        min_df: frequency(bytes),
-        max_df: frequency(bytes),
-        vocabulary: bytes.rarely(5).then(|| vec!["ab".into(), "word".into()]),
-        idf: bytes.rarely(2),
-        smooth_idf: bytes.rarely(2),
-        sublinear_tf: bytes.rarely(2),
-        ..TextOptions::default()
-    };
+        };
+        t.max_features = bytes.rarely(3).then(|| bytes.below(4));
+        t.min_df = frequency(bytes);
+        t.max_df = frequency(bytes);
+        t.vocabulary = bytes.rarely(5).then(|| vec!["ab".into(), "word".into()]);
+        t.idf = bytes.rarely(2);
+        t.smooth_idf = bytes.rarely(2);
+        t.sublinear_tf = bytes.rarely(2);
+    });
     let names = (0..count).map(|i| i.to_string()).collect();
     let labels = (0..count).map(|i| (i % 2).to_string()).collect();
     check(read_documents("d", names, &documents, labels, &options))

@@ -71,11 +71,10 @@ impl<'a> Bytes<'a> {
     }
 
     pub fn options(&mut self) -> ReadOptions {
-        ReadOptions {
-            missing: if self.rarely(3) { Missing::DropRows } else { Missing::Error },
-            precision: self.pick(&[Precision::Stored, Precision::F32, Precision::F64]),
-            limit: InputLimit::bytes(1 << 22),
-            ..ReadOptions::default()
-        }
+        ReadOptions::default().with(|o| {
+            o.missing = if self.rarely(3) { Missing::DropRows } else { Missing::Error };
+            o.precision = self.pick(&[Precision::Stored, Precision::F32, Precision::F64]);
+            o.limit = InputLimit::bytes(1 << 22);
+        })
     }
 }

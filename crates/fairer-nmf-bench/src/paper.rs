@@ -52,7 +52,7 @@ impl Set {
     /// As the program when it reads a file.
     pub fn read(&self, shared: &str) -> Result<Dataset, Failure> {
         let groups = format!("{shared}/data/{}", self.groups).parse::<GroupsSource>()?;
-        let options = ReadOptions { groups: Some(groups), ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|o| o.groups = Some(groups));
         Ok(io::read(&format!("{shared}/data/{}", self.matrix), &options)?)
     }
 }

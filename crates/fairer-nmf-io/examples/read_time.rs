@@ -9,7 +9,7 @@ use fairer_nmf_io::{DenseView, Matrix, ReadOptions, read};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("usage: read_time FILE [GROUP]")?;
-    let options = ReadOptions { group_by: arguments.collect(), ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|o| o.group_by = arguments.collect());
     let mut best = (f64::INFINITY, f64::INFINITY);
     let mut sum = 0.0;
     // Standard input can be read only once.

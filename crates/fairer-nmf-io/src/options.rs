@@ -12,6 +12,7 @@ use super::written::Decimal;
 
 /// How to read an input; the default reads every column of a table as a feature.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The format, where the name of the file does not tell it.
     pub format: Option<Format>,
@@ -66,6 +67,8 @@ pub struct ReadOptions {
     /// A model file and its features: the columns of a table must be these, in any order.
     pub known_features: Option<(String, Vec<String>)>,
 }
+
+fairer_nmf::changeable!(ReadOptions);
 
 /// File formats, without regard to compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,10 +36,7 @@ use super::{delimited, folder, jsonl, labels, missing, mtx, npy, npz, tenx};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("small.csv");
 /// std::fs::write(&path, "age,sex,chol\n63,1,233\n41,0,204\n")?;
-/// let options = ReadOptions {
-///     group_by: vec!["sex".into()],
-///     ..ReadOptions::default()
-/// };
+/// let options = ReadOptions::default().with(|o| o.group_by = vec!["sex".into()]);
 /// let data = read(&path.to_string_lossy(), &options)?;
 /// assert_eq!(data.features, ["age", "chol"]);
 /// assert_eq!(data.labels.as_deref(), Some(&["1".to_string(), "0".to_string()][..]));

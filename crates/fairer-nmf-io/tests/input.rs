@@ -59,7 +59,7 @@ fn options() -> ReadOptions {
 }
 
 fn by(columns: &[&str]) -> ReadOptions {
-    ReadOptions { group_by: names(columns), ..options() }
+    options().with(|o| o.group_by = names(columns))
 }
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -85,7 +85,7 @@ const PEOPLE: &str = "age,sex,city,pay\n63,1,\"Rome, IT\",2.5\n41,0,Bonn,1e3\n57
 #[test]
 fn a_csv_gives_features_groups_and_one_hot_columns() {
     let (_folder, path) = file("people.csv", PEOPLE);
-    let options = ReadOptions { one_hot: names(&["city"]), ..by(&["sex"]) };
+    let options = by(&["sex"]).with(|o| o.one_hot = names(&["city"]));
     let data = read(&path, &options).unwrap();
     assert_eq!(data.features, ["age", "pay", "city=Bonn", "city=Rome, IT"]);
     assert_eq!(data.labels.as_deref(), Some(&names(&["1", "0", "1"])[..]));
@@ -126,7 +126,7 @@ fn compression_and_delimiter_do_not_matter() {
 #[test]
 fn single_precision_is_single() {
     let (_folder, path) = file("a.csv", "a\n0.1\n");
-    let options = ReadOptions { precision: Precision::F32, ..options() };
+    let options = options().with(|o| o.precision = Precision::F32);
     let data = read(&path, &options).unwrap();
     assert!(matches!(&data.matrix, Matrix::Dense(DenseMatrix::F32(a)) if a[[0, 0]] == 0.1f32));
 }
@@ -139,7 +139,7 @@ fn missing_cells_are_named_or_their_rows_left_out() {
         complaint(&path, &strict),
         "m.csv has 4 missing cells: line 3 column `a`, line 4 column `g`, line 6 column `a`, line 6 column `g`; fill them in, or leave out the rows with `--missing drop-rows`"
     );
-    let drop = ReadOptions { missing: Missing::DropRows, ..strict };
+    let drop = strict.with(|o| o.missing = Missing::DropRows);
     let data = read(&path, &drop).unwrap();
     assert_eq!(dense(&data), array![[1.], [4.]]);
     assert_eq!(data.labels, Some(names(&["x", "z"])));
@@ -153,12 +153,11 @@ fn missing_cells_are_named_or_their_rows_left_out() {
 
     // A file of labels belongs to the rows of the data file, also to those left out.
     let (_folder2, labels) = file("labels.txt", "p\nq\nr\ns\nt\n");
-    let drop = ReadOptions {
-        group_by: Vec::new(),
-        drop: names(&["g"]),
-        groups: Some(labels.parse().unwrap()),
-        ..drop
-    };
+    let drop = drop.with(|o| {
+        o.group_by = Vec::new();
+        o.drop = names(&["g"]);
+        o.groups = Some(labels.parse().unwrap());
+    });
     let data = read(&path, &drop).unwrap();
     assert_eq!(data.labels, Some(names(&["p", "r", "s"])));
 }
@@ -174,7 +173,7 @@ fn wrong_tables_are_explained() {
         complaint(&path, &by(&["Sexx"])),
         "people.csv has no column `Sexx` (--group-by); did you mean `sex`?"
     );
-    let twice = ReadOptions { one_hot: names(&["sex"]), ..by(&["sex"]) };
+    let twice = by(&["sex"]).with(|o| o.one_hot = names(&["sex"]));
     assert!(complaint(&path, &twice).contains("`sex` of people.csv is named by both"));
     for (content, expected) in [
         (
@@ -241,7 +240,7 @@ fn npy_is_read_in_both_orders_and_converted_where_asked() {
     let integers = read(&fixture("i2.npy"), &options()).unwrap();
     assert_eq!(dense(&integers), twelve() * 4.0 - 1.0);
     assert!(integers.describe_cell(2, 1).ends_with("i2.npy, row 2, column 1 (counting from 0)"));
-    let double = ReadOptions { precision: Precision::F64, ..options() };
+    let double = options().with(|o| o.precision = Precision::F64);
     let data = read(&fixture("fortran_f4.npy"), &double).unwrap();
     assert!(matches!(&data.matrix, Matrix::Dense(DenseMatrix::F64(a)) if *a == twelve()));
     assert!(
@@ -275,7 +274,7 @@ fn labels_come_from_text_npy_npz_and_csv() {
     let data = fixture("c_f8.npy");
     let labels = |source: &str| {
         let groups = Some(source.parse().unwrap());
-        read(&data, &ReadOptions { groups, ..options() }).map(|data| data.labels.unwrap())
+        read(&data, &options().with(|o| o.groups = groups)).map(|data| data.labels.unwrap())
     };
     assert_eq!(labels(&fixture("labels_int.npy")).unwrap(), ["1", "0", "1", "2"]);
     assert_eq!(labels(&fixture("labels_text.npy")).unwrap(), ["men", "women", "Ä", "men"]);
@@ -302,7 +301,7 @@ fn labels_come_from_text_npy_npz_and_csv() {
 #[test]
 fn feature_names_come_from_a_file() {
     let (_folder, path) = file("names.txt", "one\ntwo\nthree\n");
-    let options = ReadOptions { feature_names: Some(path), ..options() };
+    let options = options().with(|o| o.feature_names = Some(path));
     let data = read(&fixture("c_f8.npy"), &options).unwrap();
     assert_eq!(data.features, ["one", "two", "three"]);
 }
@@ -323,7 +322,7 @@ fn matrix_market_is_read_plain_and_packed() {
 fn json_lines_have_keys_for_columns() {
     let text = "{\"a\": 1, \"g\": \"x\"}\n\n{\"g\": 2, \"a\": 0.5, \"b\": null}\n{\"a\":3,\"b\":4,\"g\":true}\n";
     let (_folder, path) = file("a.jsonl", text);
-    let drop_b = ReadOptions { drop: names(&["b"]), ..by(&["g"]) };
+    let drop_b = by(&["g"]).with(|o| o.drop = names(&["b"]));
     let data = read(&path, &drop_b).unwrap();
     assert_eq!(dense(&data), array![[1.], [0.5], [3.]]);
     assert_eq!(data.labels, Some(names(&["x", "2", "true"])));
@@ -344,14 +343,14 @@ fn parquet_names_the_feature() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_a_table() {
-    let options = ReadOptions { missing: Missing::DropRows, ..by(&["g"]) };
+    let options = by(&["g"]).with(|o| o.missing = Missing::DropRows);
     let data = read(&fixture("small.parquet"), &options).unwrap();
     assert_eq!(data.features, ["a", "b"]);
     assert_eq!(dense(&data), array![[1., 0.5], [2., 1.5]]);
     assert_eq!(data.labels, Some(names(&["x", "y"])));
     let groups = format!("{}:g", fixture("small.parquet")).parse().unwrap();
     let (_folder, path) = file("a.csv", "a\n1\n2\n3\n");
-    let options = ReadOptions { groups: Some(groups), ..self::options() };
+    let options = self::options().with(|o| o.groups = Some(groups));
     assert_eq!(read(&path, &options).unwrap().labels, Some(names(&["x", "y", "x"])));
 }
 
@@ -365,7 +364,10 @@ fn the_heart_disease_table_gives_the_papers_matrix() {
     let header = "age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,num\n";
     let content = header.to_string() + &fs::read_to_string(table).unwrap();
     let (_folder, path) = file("heart.csv", content);
-    let options = ReadOptions { drop: names(&["num"]), missing: Missing::DropRows, ..by(&["sex"]) };
+    let options = by(&["sex"]).with(|o| {
+        o.drop = names(&["num"]);
+        o.missing = Missing::DropRows;
+    });
     let data = read(&path, &options).unwrap();
     let note = &data.notes[0];
     assert!(

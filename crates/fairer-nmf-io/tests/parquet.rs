@@ -22,12 +22,11 @@ const WORDS: [&str; 4] = ["kind", "yes", "level", "day"];
 /// Groups by one of the columns of words, the others left out.
 fn by(group: &str) -> ReadOptions {
     let others = WORDS.iter().filter(|word| **word != group);
-    ReadOptions {
-        group_by: vec![group.to_owned()],
-        drop: others.map(|word| (*word).to_owned()).collect(),
-        missing: Missing::DropRows,
-        ..ReadOptions::default()
-    }
+    ReadOptions::default().with(|o| {
+        o.group_by = vec![group.to_owned()];
+        o.drop = others.map(|word| (*word).to_owned()).collect();
+        o.missing = Missing::DropRows;
+    })
 }
 
 fn dense(data: &Dataset) -> Array2<f64> {
@@ -157,7 +156,7 @@ fn times_in_nanoseconds_are_no_numbers() {
     let path = path.to_str().unwrap();
     let error = read(path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("`day`") && error.contains("2020-01-01"), "{error}");
-    let options = ReadOptions { group_by: vec!["day".into()], ..ReadOptions::default() };
+    let options = ReadOptions::default().with(|o| o.group_by = vec!["day".into()]);
     let labels = read(path, &options).unwrap().labels.unwrap();
     assert!(labels[0].starts_with("2020-01-01") && labels[1].starts_with("2020-01-02"));
 }
@@ -183,15 +182,15 @@ fn the_index_of_a_frame_is_no_feature() {
     }
     let path = folder.path().join("index_named.parquet").to_str().unwrap().to_owned();
     let names = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let by_index = ReadOptions { group_by: names(&["id"]), ..plain.clone() };
+    let by_index = plain.clone().with(|o| o.group_by = names(&["id"]));
     let groups = on_disk(&path, &by_index, 1 << 20, &|_| true).unwrap().groups.unwrap();
     assert_eq!(groups.names, ["2", "3", "5", "7", "8", "9"]);
     let data = read(&path, &by_index).unwrap();
     assert_eq!(data.labels.unwrap(), ["7", "5", "3", "2", "8", "9"]);
     assert!(data.notes.is_empty(), "{:?}", data.notes);
-    let dropped = read(&path, &ReadOptions { drop: names(&["id"]), ..plain.clone() }).unwrap();
+    let dropped = read(&path, &plain.clone().with(|o| o.drop = names(&["id"]))).unwrap();
     assert!(dropped.features == ["a", "b"] && dropped.notes.is_empty(), "{:?}", dropped.notes);
-    let words = read(&path, &ReadOptions { one_hot: names(&["id"]), ..plain }).unwrap();
+    let words = read(&path, &plain.with(|o| o.one_hot = names(&["id"]))).unwrap();
     assert_eq!(words.features.len(), 2 + 6);
 }
 

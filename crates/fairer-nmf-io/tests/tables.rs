@@ -30,12 +30,11 @@ fn dense(data: &Dataset) -> Array2<f64> {
 }
 
 fn survey() -> ReadOptions {
-    ReadOptions {
-        group_by: vec!["sex".into()],
-        drop: vec!["id,day,region".into()],
-        missing: Missing::DropRows,
-        ..ReadOptions::default()
-    }
+    ReadOptions::default().with(|o| {
+        o.group_by = vec!["sex".into()];
+        o.drop = vec!["id,day,region".into()];
+        o.missing = Missing::DropRows;
+    })
 }
 
 /// The rows of the survey with an income.
@@ -88,10 +87,8 @@ fn the_three_files_of_cells_are_cells_by_genes() {
     let (name, barcodes) = data.row_names();
     assert_eq!((name.as_str(), barcodes[3].as_str()), ("barcode", "AACC-1"));
     // One by one: the number of names tells that the matrix lies on its side.
-    let mut options = ReadOptions {
-        feature_names: Some(fixture("cells/features.tsv.gz")),
-        ..ReadOptions::default()
-    };
+    let mut options =
+        ReadOptions::default().with(|o| o.feature_names = Some(fixture("cells/features.tsv.gz")));
     let matrix = fixture("cells/matrix.mtx");
     let message = read(&matrix, &options).unwrap_err().to_string();
     assert!(message.ends_with("turn it around with `--transpose`"), "{message}");

@@ -30,7 +30,7 @@ fn frequency(value: &Value) -> DocumentFrequency {
 
 /// scikit-learn's options in our words; stop words go to a file.
 fn translate(options: &Value, stop_file: &Path) -> TextOptions {
-    let mut text = TextOptions { column: Some("text".into()), ..TextOptions::default() };
+    let mut text = TextOptions::default().with(|t| t.column = Some("text".into()));
     for (name, value) in options.as_object().unwrap() {
         match name.as_str() {
             "lowercase" => text.lowercase = value.as_bool().unwrap(),
@@ -68,7 +68,7 @@ fn tfidf_equals_scikit_learn_for_every_option() {
     fs::write(&path, lines.join("\n")).unwrap();
     for case in fixture["cases"].as_array().unwrap() {
         let text = translate(&case["options"], &folder.path().join("stop.txt"));
-        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|o| o.text = Some(text));
         let data = read(path.to_str().unwrap(), &options).unwrap();
         assert_eq!(data.features, strings(&case["terms"]), "{}", case["options"]);
         let matrix = sparse(&data);
@@ -101,17 +101,16 @@ fn new_documents_are_weighed_as_by_scikit_learns_transform() {
     for case in fixture["cases"].as_array().unwrap() {
         let stop_file = folder.path().join("stop.txt");
         let text = translate(&case["options"], &stop_file);
-        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|o| o.text = Some(text));
         let before = read(&fitted, &options).unwrap();
         assert_eq!(before.features, strings(&case["terms"]), "{}", case["options"]);
         // What is kept needs no file, and survives being written down.
         let _ = fs::remove_file(&stop_file);
         let kept = serde_json::to_string(&before.recipe.unwrap()).unwrap();
-        let text = TextOptions {
-            vocabulary: Some(before.features),
-            ..serde_json::from_str(&kept).unwrap()
-        };
-        let options = ReadOptions { text: Some(text), ..ReadOptions::default() };
+        let text = serde_json::from_str::<TextOptions>(&kept)
+            .unwrap()
+            .with(|t| t.vocabulary = Some(before.features));
+        let options = ReadOptions::default().with(|o| o.text = Some(text));
         let data = read(&new, &options).unwrap();
         let matrix = sparse(&data);
         for (row, expected) in case["rows"].as_array().unwrap().iter().enumerate() {
@@ -157,11 +156,10 @@ fn columns_beside_the_text_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     fs::write(&path, "id,g,text\n1,x,\"red, red\"\n2,y,\n").unwrap();
-    let options = ReadOptions {
-        group_by: vec!["g".into()],
-        text: Some(TextOptions { column: Some("text".into()), ..TextOptions::default() }),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.group_by = vec!["g".into()];
+        o.text = Some(TextOptions::default().with(|t| t.column = Some("text".into())));
+    });
     let data = read(path.to_str().unwrap(), &options).unwrap();
     assert_eq!(data.matrix.shape(), (2, 1));
     let said = "with --text the features are the terms; not used: id";

@@ -93,26 +93,24 @@ pub(super) fn run(
     let observer = |_: &Progress<'_>| observe(watch);
     for (i, &rank) in left.iter().enumerate() {
         watch.counted("random groups, rank", i, left.len());
-        let parameters = Parameters {
-            method: Method::standard(),
-            baseline: Baseline::Zero,
-            bound: false,
-            finish: false,
-            seed: settings.seed,
-            ..Parameters::new(rank)
-        };
+        let parameters = Parameters::new(rank).with(|p| {
+            p.method = Method::standard();
+            p.baseline = Baseline::Zero;
+            p.bound = false;
+            p.finish = false;
+            p.seed = settings.seed;
+        });
         let model = fit(&data, &parameters, &observer)?.model;
-        let options = AuditOptions {
-            draws: 0,
-            permutations: 0,
-            folds: 0,
-            differences: false,
+        let options = AuditOptions::default().with(|o| {
+            o.draws = 0;
+            o.permutations = 0;
+            o.folds = 0;
+            o.differences = false;
             // As many as are asked for, however long they take.
-            chance: DrawBudget { draws: draws(settings), time: Duration::MAX },
-            trade_off: None,
-            seed: settings.seed,
-            ..AuditOptions::default()
-        };
+            o.chance = DrawBudget { draws: draws(settings), time: Duration::MAX };
+            o.trade_off = None;
+            o.seed = settings.seed;
+        });
         let zero = vec![0.0; set.groups.len()];
         let found = audit(&data, model.components.view(), &zero, None, &options, &observer)?;
         let (Some(chance), false) = (found.chance, watch.stopped()) else { return Ok(()) };

@@ -64,7 +64,10 @@ fn study(
     };
     watch.counted(what, 0, trials);
     let finished: Mutex<Vec<(usize, Histories)>> = Mutex::default();
-    let stopping = Stopping { tolerance: 0.0, max_iterations: ITERATIONS, ..Stopping::default() };
+    let stopping = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.max_iterations = ITERATIONS;
+    });
     let finish = |trial: usize, histories: Histories| -> Result<(), Failure> {
         let mut finished = finished.lock().map_err(|_| Failure::failed("a trial failed"))?;
         finished.push((trial, histories));

@@ -115,12 +115,11 @@ impl Set {
                 return Ok(Held::Table(x, labels));
             }
             Part::HeartDisease => {
-                let options = ReadOptions {
-                    group_by: vec!["sex".to_owned()],
-                    drop: vec!["disease".to_owned()],
-                    missing: Missing::DropRows,
-                    ..ReadOptions::default()
-                };
+                let options = ReadOptions::default().with(|o| {
+                    o.group_by = vec!["sex".to_owned()];
+                    o.drop = vec!["disease".to_owned()];
+                    o.missing = Missing::DropRows;
+                });
                 read_csv(self.title, HEART_DISEASE.as_bytes(), &options)?
             }
             Part::Newsgroups => newsgroups::read(settings.data.unwrap_or_default())?,

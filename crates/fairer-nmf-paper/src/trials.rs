@@ -108,11 +108,10 @@ pub(super) fn trial_baselines(
 /// The rule that fits the authors' arrays: the change of every group's loss, and on synthetic
 /// data also a loss below 0.1 %.
 fn papers_rule(set: &Set) -> Stopping {
-    Stopping {
-        change: Change::Loss,
-        loss_below: set.is_synthetic().then_some(1e-3),
-        ..Stopping::default()
-    }
+    Stopping::default().with(|s| {
+        s.change = Change::Loss;
+        s.loss_below = set.is_synthetic().then_some(1e-3);
+    })
 }
 
 /// One random start with given baselines, as the paper's figures have it.
@@ -123,17 +122,16 @@ pub(super) fn papers_parameters(
     stopping: Stopping,
     seed: u64,
 ) -> Parameters {
-    Parameters {
-        method,
-        init: Init::Random,
-        n_init: 1,
-        baseline: Baseline::Given { errors: baselines.to_vec() },
-        stopping,
-        polish: false,
-        bound: false,
-        seed,
-        ..Parameters::new(rank)
-    }
+    Parameters::new(rank).with(|p| {
+        p.method = method;
+        p.init = Init::Random;
+        p.n_init = 1;
+        p.baseline = Baseline::Given { errors: baselines.to_vec() };
+        p.stopping = stopping;
+        p.polish = false;
+        p.bound = false;
+        p.seed = seed;
+    })
 }
 
 fn one_trial(
@@ -169,7 +167,7 @@ fn one_trial(
     }
     let rule = papers_rule(set);
     // The published standard NMF knows no groups: it watches the error of all data together.
-    let together = Stopping { change: Change::Total, ..estimate.stopping };
+    let together = estimate.stopping.with(|s| s.change = Change::Total);
     let methods = [
         ("standard", Method::Standard { update: Update::Mu }, together),
         ("fairer_am", Method::am(), rule),

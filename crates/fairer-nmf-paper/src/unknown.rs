@@ -89,12 +89,19 @@ fn trial(
     seed: u64,
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<Vec<Option<(f64, f64)>>> {
-    let parameters =
-        Parameters { seed, n_init: STARTS, bound: false, finish: false, ..Parameters::new(rank) };
+    let parameters = Parameters::new(rank).with(|p| {
+        p.seed = seed;
+        p.n_init = STARTS;
+        p.bound = false;
+        p.finish = false;
+    });
     let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let by = |data: &GroupedData<'_, f64>, method, baseline| {
-        let parameters = Parameters { method, baseline, ..parameters.clone() };
+        let parameters = parameters.clone().with(|p| {
+            p.method = method;
+            p.baseline = baseline;
+        });
         fit(data, &parameters, observer).map(|fit| fit.model.components)
     };
     let given = Baseline::Given { errors: errors.clone() };

@@ -51,10 +51,8 @@ fn assert_is_the_papers(data: &Dataset) {
     println!("largest difference from the paper's matrix: {worst:e}");
     assert!(worst < 1e-12);
     let labels = |path: &str, column: &str| {
-        let options = ReadOptions {
-            groups: Some(format!("{path}:{column}").parse().unwrap()),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default()
+            .with(|o| o.groups = Some(format!("{path}:{column}").parse().unwrap()));
         let folder = tempfile::tempdir().unwrap();
         let ones = folder.path().join("ones.csv");
         let rows = fs::read_to_string(path).unwrap().lines().count();
@@ -96,11 +94,13 @@ fn newsgroups_from_json_lines_are_the_papers() {
         return;
     };
     for (column, clean) in [("clean", false), ("text", true)] {
-        let options = ReadOptions {
-            group_by: vec!["group".into()],
-            text: Some(TextOptions { column: Some(column.into()), clean, ..TextOptions::paper() }),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default().with(|o| {
+            o.group_by = vec!["group".into()];
+            o.text = Some(TextOptions::paper().with(|t| {
+                t.column = Some(column.into());
+                t.clean = clean;
+            }));
+        });
         let mut data = read(&path, &options).unwrap();
         let name = |label: &String| newsgroups::GROUPS[label.parse::<usize>().unwrap()].to_string();
         data.labels = data.labels.map(|labels| labels.iter().map(name).collect());

@@ -94,17 +94,16 @@ pub fn intervals<'py>(
     let h = factors.0.as_array().to_owned();
     let w = factors.1.as_ref().map(|w| w.as_array());
     // The intervals alone, by way of the audit, which can be stopped.
-    let options = AuditOptions {
-        draws,
-        level,
-        seed,
-        permutations: 0,
-        folds: 0,
-        differences: false,
-        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
-        trade_off: None,
-        ..AuditOptions::default()
-    };
+    let options = AuditOptions::default().with(|o| {
+        o.draws = draws;
+        o.level = level;
+        o.seed = seed;
+        o.permutations = 0;
+        o.folds = 0;
+        o.differences = false;
+        o.chance = DrawBudget { draws: 0, ..DrawBudget::default() };
+        o.trade_off = None;
+    });
     for_element!(Input::of(x)?, owned => {
         let view = owned.view()?;
         let gaps = Gaps::of(&view, reading.unobserved);

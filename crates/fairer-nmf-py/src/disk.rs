@@ -69,7 +69,7 @@ impl OnDisk {
         threads: usize,
     ) -> PyResult<Self> {
         let memory = bytes(memory)?;
-        let options = ReadOptions { group_by, ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|o| o.group_by = group_by);
         let task = |observer: &Observer<'_>| {
             // Heard by nobody; it tells whether the user wants to stop.
             let watch = |done| observer(&Progress::Baselines { done, total: 0 }).is_continue();

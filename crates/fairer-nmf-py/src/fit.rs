@@ -10,8 +10,7 @@ use fairer_nmf::discover::{Discover, discover};
 use fairer_nmf::fit::{Checkpoint, Start, StartWeights, Ties};
 use fairer_nmf::rows::{Element, FeatureScaling};
 use fairer_nmf::{
-    Baseline, Method, Observer, Parameters, Penalties, Stopping, UnknownName, Update,
-    baseline::GroupBaseline,
+    Baseline, Method, Observer, Parameters, Penalties, UnknownName, Update, baseline::GroupBaseline,
 };
 use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -64,25 +63,20 @@ fn unknown<T>(name: &str, value: &str, expected: &str) -> PyResult<T> {
 
 impl Settings {
     pub fn parameters(&self) -> PyResult<Parameters> {
-        let defaults = Parameters::new(self.rank);
-        Ok(Parameters {
-            method: self.method()?,
-            init: named("init", &self.init)?,
-            start_weights: self.start_weights()?,
-            n_init: self.n_init,
-            baseline: baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?,
-            stopping: Stopping {
-                tolerance: self.tolerance,
-                max_iterations: self.max_iterations,
-                time_limit: self.time_limit()?,
-                ..defaults.stopping
-            },
-            polish: self.polish,
-            bound: self.bound,
-            allow_small_groups: self.allow_small_groups,
-            seed: self.seed,
-            ..defaults
-        })
+        let mut p = Parameters::new(self.rank);
+        p.method = self.method()?;
+        p.init = named("init", &self.init)?;
+        p.start_weights = self.start_weights()?;
+        p.n_init = self.n_init;
+        p.baseline = baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?;
+        p.stopping.tolerance = self.tolerance;
+        p.stopping.max_iterations = self.max_iterations;
+        p.stopping.time_limit = self.time_limit()?;
+        p.polish = self.polish;
+        p.bound = self.bound;
+        p.allow_small_groups = self.allow_small_groups;
+        p.seed = self.seed;
+        Ok(p)
     }
 
     pub fn normalize(&self) -> bool {
@@ -309,7 +303,7 @@ pub fn choose_rank<'py>(
         let task = |observer: &Observer<'_>| {
             let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
             let smallest = data.groups().iter().map(|g| g.rows.len()).min().unwrap_or(1);
-            let mut options = RankOptions { seed, ..RankOptions::default() };
+            let mut options = RankOptions::default().with(|o| o.seed = seed);
             options.at_most = options.at_most.min(smallest);
             rank::choose(&data, &options, observer)
         };

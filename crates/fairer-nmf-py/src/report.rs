@@ -142,19 +142,22 @@ fn refit(s: &ReportSettings, rank: usize) -> PyResult<Option<Refit>> {
         return Ok(None);
     }
     let method = method(&s.fitted_by, "auto")?;
-    let parameters = Parameters { method, bound: false, ..parameters(s, rank)? };
+    let parameters = parameters(s, rank)?.with(|p| {
+        p.method = method;
+        p.bound = false;
+    });
     Ok(Some(Refit { draws: s.refit, permutations: s.refit, parameters }))
 }
 
 /// How models of this rank are fitted.
 fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
     let given = s.baseline.is_empty().then(|| s.baselines.clone());
-    Ok(Parameters {
-        baseline: baseline(&s.baseline, s.baseline_runs, given)?,
-        allow_small_groups: s.allow_small_groups,
-        seed: s.seed,
-        ..Parameters::new(rank)
-    })
+    let baseline = baseline(&s.baseline, s.baseline_runs, given)?;
+    Ok(Parameters::new(rank).with(|p| {
+        p.baseline = baseline;
+        p.allow_small_groups = s.allow_small_groups;
+        p.seed = s.seed;
+    }))
 }
 
 fn find<T: Element>(
@@ -168,22 +171,21 @@ fn find<T: Element>(
     let view = gaps.view();
     let data = gaps.applied(grouped(&view, groups, Scaling::of(s.normalize, None))?)?;
     let h = in_scaled_features(h, data.scale());
-    let options = AuditOptions {
-        draws: s.draws,
-        level: s.level,
-        matters: s.matters,
-        baseline: Some(parameters.baseline.clone()),
-        permutations: s.permutations,
-        folds: s.folds,
-        chance: DrawBudget {
+    let options = AuditOptions::default().with(|o| {
+        o.draws = s.draws;
+        o.level = s.level;
+        o.matters = s.matters;
+        o.baseline = Some(parameters.baseline.clone());
+        o.permutations = s.permutations;
+        o.folds = s.folds;
+        o.chance = DrawBudget {
             draws: s.chance_draws,
             time: Duration::try_from_secs_f64(s.chance_time).unwrap_or(Duration::MAX),
-        },
-        trade_off: s.compare.then(TradeOffOptions::default),
-        refit,
-        seed: s.seed,
-        ..AuditOptions::default()
-    };
+        };
+        o.trade_off = s.compare.then(TradeOffOptions::default);
+        o.refit = refit;
+        o.seed = s.seed;
+    });
     options.chance.check()?;
     let were_found = !s.found_by.is_empty();
     let options = if were_found { options.untested() } else { options };

@@ -385,7 +385,7 @@ def test_small_groups_stay_outside_or_are_put_together(tmp_path):
     assert model._model.outside == [True, True, False, False]
     assert model.worst_loss_ == model.group_losses_[2:].max()
     assert model.score(X, sensitive_features=groups) == pytest.approx(-model.worst_criterion_)
-    with pytest.warns(UserWarning, match="no more rows than the rank"):
+    with pytest.warns(UserWarning, match="no more rows than topics"):
         FairerNMF(4, allow_small_groups=True, random_state=0).fit(X, sensitive_features=groups)
     merged = FairerNMF(4, merge_small=5, random_state=0).fit(X, sensitive_features=groups)
     assert merged.groups_.tolist() == [3, 4, "Other"]

@@ -145,7 +145,7 @@ def test_many_small_groups_are_one_warning(data):
         FairerNMF(2, n_init=1, max_iter=50, tol=1e-2, random_state=0).fit(
             X, sensitive_features=np.arange(len(X)) // 2
         )
-    sentences = [str(w.message) for w in caught if "rows than the rank" in str(w.message)]
+    sentences = [str(w.message) for w in caught if "rows than topics" in str(w.message)]
     assert len(sentences) == 1 == len(caught)
-    assert "60 groups have no more rows than the rank, 2: '0' (2), " in sentences[0]
+    assert "60 groups have no more rows than topics (2): '0' (2), " in sentences[0]
     assert "and 55 more" in sentences[0]

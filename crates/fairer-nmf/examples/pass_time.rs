@@ -89,20 +89,18 @@ fn answer<T: Element>(matrix: Matrix<'_, T>, bytes: usize, job: &Job) {
     let data = GroupedData::one_group(matrix).expect("positive data");
     let iterations = if job.rows * job.columns < 1_000_000 { 4_000 } else { 4 };
     let seconds = |iterations: usize| {
-        let parameters = Parameters {
-            method: Method::Standard { update: job.update },
-            init: Init::Random,
-            baseline: Baseline::Zero,
-            stopping: Stopping {
-                tolerance: 0.0,
-                max_iterations: iterations,
-                ..Stopping::default()
-            },
-            polish: false,
-            bound: false,
-            n_init: 1,
-            ..Parameters::new(job.rank)
-        };
+        let parameters = Parameters::new(job.rank).with(|p| {
+            p.method = Method::Standard { update: job.update };
+            p.init = Init::Random;
+            p.baseline = Baseline::Zero;
+            p.stopping = Stopping::default().with(|s| {
+                s.tolerance = 0.0;
+                s.max_iterations = iterations;
+            });
+            p.polish = false;
+            p.bound = false;
+            p.n_init = 1;
+        });
         let (begin, used) = (Instant::now(), processor_time());
         fit(&data, &parameters, &silent).expect("valid parameters");
         [begin.elapsed().as_secs_f64(), processor_time() - used]

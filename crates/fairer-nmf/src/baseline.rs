@@ -100,6 +100,7 @@ pub enum Summary {
 
 /// How baselines are estimated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Number of runs T per group.
     pub runs: usize,
@@ -112,6 +113,8 @@ pub struct Estimate {
     /// What E_ℓ is of the runs' errors.
     pub summary: Summary,
 }
+
+crate::changeable!(Estimate);
 
 /// Relative error below which a group counts as fitted exactly by its own dictionary.
 const EXACT: f64 = 1e-6;

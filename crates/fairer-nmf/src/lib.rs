@@ -42,6 +42,7 @@ mod names;
 mod note;
 mod number;
 mod once;
+mod options;
 mod parallel;
 mod parameters;
 mod penalties;

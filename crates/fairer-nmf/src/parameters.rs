@@ -175,9 +175,13 @@ pub enum StartWeights {
 ///
 /// ```
 /// use fairer_nmf::{Method, Parameters};
-/// let parameters = Parameters { method: Method::mu(), seed: 7, ..Parameters::new(5) };
+/// let parameters = Parameters::new(5).with(|p| {
+///     p.method = Method::mu();
+///     p.seed = 7;
+/// });
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Parameters {
     /// Number of topics r.
     pub rank: usize,
@@ -221,6 +225,8 @@ pub struct Parameters {
 fn yes() -> bool {
     true
 }
+
+crate::changeable!(Parameters);
 
 impl Parameters {
     /// What the program and the Python package start from, chosen by simulation (docs/calibration.md):

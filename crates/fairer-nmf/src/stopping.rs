@@ -19,6 +19,7 @@ pub enum Change {
 
 /// The rules that end a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stopping {
     /// What is watched.
     pub change: Change,
@@ -34,6 +35,8 @@ pub struct Stopping {
     /// of it more (in memory; a second at the least).
     pub time_limit: Option<Duration>,
 }
+
+crate::changeable!(Stopping);
 
 impl Default for Stopping {
     fn default() -> Self {

@@ -55,7 +55,7 @@ fn row(
         let start = fit(data, &papers_start(rank, seed), &silent)?;
         seconds += (start.baseline_time + start.fit_time).as_secs_f64();
         paper.push(start.model.worst_loss());
-        let ours = fit(data, &Parameters { seed, ..Parameters::new(rank) }, &silent)?;
+        let ours = fit(data, &Parameters::new(rank).with(|p| p.seed = seed), &silent)?;
         default_seconds += ours.fit_time.as_secs_f64();
         default.push(ours.model.worst_loss());
         bound.extend(ours.model.global_bound.value);
@@ -82,15 +82,17 @@ fn row(
 
 /// A single random start, and the stopping rule that fits the authors' arrays.
 fn papers_start(rank: usize, seed: u64) -> Parameters {
-    let stopping = Stopping { change: Change::Loss, loss_below: Some(1e-3), ..Stopping::default() };
-    Parameters {
-        init: Init::Random,
-        n_init: 1,
-        stopping,
-        bound: false,
-        seed,
-        ..Parameters::new(rank)
-    }
+    let stopping = Stopping::default().with(|s| {
+        s.change = Change::Loss;
+        s.loss_below = Some(1e-3);
+    });
+    Parameters::new(rank).with(|p| {
+        p.init = Init::Random;
+        p.n_init = 1;
+        p.stopping = stopping;
+        p.bound = false;
+        p.seed = seed;
+    })
 }
 
 fn spread(values: &[f64]) -> String {

@@ -38,7 +38,11 @@ fn baseline(kind: &str) -> Baseline {
 }
 
 fn fitted(data: &GroupedData<'_, f64>, rank: usize, method: Method, baseline: Baseline) -> Model {
-    let careful = Parameters { method, baseline, bound: false, ..Parameters::careful(rank) };
+    let careful = Parameters::careful(rank).with(|p| {
+        p.method = method;
+        p.baseline = baseline;
+        p.bound = false;
+    });
     fit(data, &careful, &silent).expect("data that can be fitted").model
 }
 

@@ -9,7 +9,7 @@ use ndarray::Array2;
 /// The rank that is found, and what its topics' stability is.
 fn found(x: &Array2<f64>, labels: &[&str], seed: u64) -> (usize, f64) {
     let data = GroupedData::new(x.view(), labels).expect("synthetic data are valid");
-    let options = RankOptions { seed, ..RankOptions::default() };
+    let options = RankOptions::default().with(|o| o.seed = seed);
     let report = choose(&data, &options, &silent).expect("there are enough rows and features");
     let point = report.points.iter().find(|p| p.rank == report.rank).expect("it was tried");
     (report.rank, point.stability)

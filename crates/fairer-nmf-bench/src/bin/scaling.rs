@@ -142,14 +142,16 @@ struct Cost {
 }
 
 fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<(), Failure> {
-    let parameters = Parameters {
-        init: Init::Random,
-        n_init: 1,
-        baseline: Baseline::Zero,
-        bound: false,
-        stopping: Stopping { tolerance: 0.0, max_iterations: MANY, ..Stopping::default() },
-        ..Parameters::new(rank)
-    };
+    let parameters = Parameters::new(rank).with(|p| {
+        p.init = Init::Random;
+        p.n_init = 1;
+        p.baseline = Baseline::Zero;
+        p.bound = false;
+        p.stopping = Stopping::default().with(|s| {
+            s.tolerance = 0.0;
+            s.max_iterations = MANY;
+        });
+    });
     let mut costs: Vec<Cost> = [most / 100, most / 10, most]
         .map(|rows| Cost { rows, memory: Taken::none(), disk: Taken::none(), reads: 0, apart: 0.0 })
         .into();
@@ -165,7 +167,7 @@ fn measure(folder: &str, most: usize, features: usize, rank: usize) -> Result<()
             let codes = groups()?;
             let each: Vec<&str> =
                 codes.codes.iter().map(|&code| codes.names[code as usize].as_str()).collect();
-            let options = ReadOptions { groups: Some(labels.clone()), ..ReadOptions::default() };
+            let options = ReadOptions::default().with(|o| o.groups = Some(labels.clone()));
             let dataset = read(&path, &options)?;
             let Matrix::Dense(dense) = &dataset.matrix else { return Err("not dense".into()) };
             let DenseView::F32(view) = dense.view() else { return Err("not f32".into()) };

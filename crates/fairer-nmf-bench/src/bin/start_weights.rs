@@ -28,14 +28,13 @@ fn main() -> Result<(), Failure> {
                     [StartWeights::Even, StartWeights::Bound].into_iter().enumerate()
                 {
                     let defaults = Parameters::new(rank);
-                    let parameters = Parameters {
-                        seed,
-                        n_init,
-                        start_weights,
-                        baseline: baseline.clone().unwrap_or(defaults.baseline),
-                        bound: false,
-                        ..Parameters::new(rank)
-                    };
+                    let parameters = Parameters::new(rank).with(|p| {
+                        p.seed = seed;
+                        p.n_init = n_init;
+                        p.start_weights = start_weights;
+                        p.baseline = baseline.clone().unwrap_or(defaults.baseline);
+                        p.bound = false;
+                    });
                     let model = fit(&data, &parameters, &silent)?.model;
                     let errors = model.baseline_errors();
                     baseline = Some(Baseline::Given { errors });

@@ -94,17 +94,17 @@ fn rows(
 ) -> Result<(), Failure> {
     let data = &data.clone().normalize_features()?;
     for &rank in ranks {
-        let defaults = Parameters { bound: false, ..Parameters::new(rank) };
+        let defaults = Parameters::new(rank).with(|p| p.bound = false);
         let found = estimate_baselines(data, rank, &defaults.baseline, 0, &silent)?;
         let errors = found.iter().map(|b| b.error).collect();
-        let defaults = Parameters { baseline: Baseline::Given { errors }, ..defaults };
-        let former = Parameters { init: Init::Random, ..defaults.clone() };
-        let single = Parameters { n_init: 1, ..defaults.clone() };
+        let defaults = defaults.with(|p| p.baseline = Baseline::Given { errors });
+        let former = defaults.clone().with(|p| p.init = Init::Random);
+        let single = defaults.clone().with(|p| p.n_init = 1);
         let run = |parameters: &Parameters, seeds: std::ops::Range<u64>| {
             let mut seconds = 0.0;
             let mut values = Vec::new();
             for seed in seeds {
-                let found = fit(data, &Parameters { seed, ..parameters.clone() }, &silent)?;
+                let found = fit(data, &parameters.clone().with(|p| p.seed = seed), &silent)?;
                 seconds += found.fit_time.as_secs_f64();
                 values.push(found.model.worst_loss());
             }

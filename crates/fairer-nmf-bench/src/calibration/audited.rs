@@ -36,28 +36,30 @@ pub fn audited(
     at.iter().enumerate().for_each(|(g, rows)| rows.iter().for_each(|&r| codes[r] = g));
     let names = (0..at.len()).map(|g| g.to_string()).collect();
     let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
-    let best = Baseline::Estimate(Estimate { runs: 2, ..Estimate::best() });
+    let best = Baseline::Estimate(Estimate::best().with(|e| e.runs = 2));
     let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
     let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
     let h = match made {
         Made::Evened | Made::KnownEvened => {
             let baseline = Baseline::Given { errors: baselines.clone() };
-            let parameters =
-                Parameters { seed, baseline, bound: false, ..Parameters::new(solver.rank) };
+            let parameters = Parameters::new(solver.rank).with(|p| {
+                p.seed = seed;
+                p.baseline = baseline;
+                p.bound = false;
+            });
             fit(&data, &parameters, &silent).expect("a fit").model.components
         }
         Made::Standard => solver.dictionary(x.view(), None, seed),
     };
-    let options = AuditOptions {
-        draws: 200,
-        permutations: 0,
-        folds: 0,
-        trade_off: None,
-        evened: made == Made::KnownEvened,
-        chance: DrawBudget { draws: chance_draws, time: Duration::MAX },
-        seed,
-        ..AuditOptions::default()
-    };
+    let options = AuditOptions::default().with(|o| {
+        o.draws = 200;
+        o.permutations = 0;
+        o.folds = 0;
+        o.trade_off = None;
+        o.evened = made == Made::KnownEvened;
+        o.chance = DrawBudget { draws: chance_draws, time: Duration::MAX };
+        o.seed = seed;
+    });
     let report = audit(&data, h.view(), &baselines, None, &options, &silent).expect("an audit");
     (h, report)
 }

@@ -40,21 +40,19 @@ impl Solver {
         seed: u64,
     ) -> Array2<f64> {
         let data = GroupedData::one_group(x).expect("rows that are not all zero");
-        let p = Parameters {
-            method: Method::standard(),
-            n_init: self.runs.max(1),
-            baseline: Baseline::Zero,
-            stopping: Stopping {
-                tolerance: self.tolerance,
-                max_iterations: self.iterations,
-                relative_error_below: Some(1e-6),
-                ..Stopping::default()
-            },
-            bound: false,
-            finish: false,
-            seed,
-            ..Parameters::new(self.rank)
-        };
+        let p = Parameters::new(self.rank).with(|p| {
+            p.method = Method::standard();
+            p.n_init = self.runs.max(1);
+            p.baseline = Baseline::Zero;
+            p.stopping = Stopping::default().with(|s| {
+                s.tolerance = self.tolerance;
+                s.max_iterations = self.iterations;
+                s.relative_error_below = Some(1e-6);
+            });
+            p.bound = false;
+            p.finish = false;
+            p.seed = seed;
+        });
         let mut found = Vec::new();
         if let Some(h) = shared.filter(|_| self.warm) {
             let start = Start { components: Some(h.clone()), representation: None };

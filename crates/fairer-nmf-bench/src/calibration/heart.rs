@@ -10,12 +10,11 @@ use ndarray::{Array2, Axis};
 /// If there is no such file, or it is another.
 #[must_use]
 pub fn heart(path: &str) -> Array2<f64> {
-    let options = ReadOptions {
-        group_by: vec!["sex".to_owned()],
-        drop: vec!["disease".to_owned()],
-        missing: Missing::DropRows,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.group_by = vec!["sex".to_owned()];
+        o.drop = vec!["disease".to_owned()];
+        o.missing = Missing::DropRows;
+    });
     let dataset = read(path, &options).expect("the Heart Disease table");
     let Matrix::Dense(dense) = &dataset.matrix else { panic!("a table is dense") };
     let fairer_nmf_io::DenseView::F64(view) = dense.view() else { panic!("in double precision") };

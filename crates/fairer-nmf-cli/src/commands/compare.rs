@@ -2,7 +2,7 @@
 
 use clap::Args;
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Matrix, Method, Parameters};
+use fairer_nmf::{Baseline, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
 
@@ -134,10 +134,9 @@ fn run_on<T: Element>(
     }
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
     let limit = meaning::input_limit(&args.data);
-    let parameters = Parameters {
-        baseline: meaning::baseline(&args.baseline, &names, Baseline::best(), limit)?,
-        ..meaning::parameters(rank, Method::am(), &args.solver)
-    };
+    let baseline = meaning::baseline(&args.baseline, &names, Baseline::best(), limit)?;
+    let parameters = meaning::parameters(rank, Method::am(), &args.solver);
+    let parameters = parameters.with(|p| p.baseline = baseline);
     bar.stage("comparing");
     let found = compare(&data, methods, &parameters, &|p| bar.observe(p))?;
     bar.finish();

@@ -86,20 +86,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let quiet = args.run.quiet || files.to_stdout();
 
     let start = Instant::now();
-    let options = ReadOptions {
-        group_by: vec!["sex".to_owned()],
-        drop: vec!["disease".to_owned()],
-        missing: Missing::DropRows,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.group_by = vec!["sex".to_owned()];
+        o.drop = vec!["disease".to_owned()];
+        o.missing = Missing::DropRows;
+    });
     let dataset = read_csv(NAME, TABLE, &options)?;
     let loaded = Loaded::new(dataset, Precision::Stored, start.elapsed().as_secs_f64());
     let AnyMatrix::F64(matrix) = loaded.matrix()? else {
         return Err(Failure::failed("the embedded table is not f64"));
     };
     let data = loaded.grouped(matrix, &Scaling::UnitFeatures)?;
-    let parameters =
-        Parameters { method: Method::am(), seed: args.seed, ..Parameters::careful(RANK) };
+    let parameters = Parameters::careful(RANK).with(|p| {
+        p.method = Method::am();
+        p.seed = args.seed;
+    });
     let mut compared = fit_and_compare(&data, &parameters, Some(Update::Hals), None, &bar)?;
     bar.finish();
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());

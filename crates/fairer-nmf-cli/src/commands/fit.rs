@@ -311,10 +311,8 @@ fn fit_on_disk(
     };
     let limit = meaning::input_limit(&args.data);
     let parameters = |names: &[&str]| {
-        Ok(Parameters {
-            baseline: meaning::baseline(&args.common.baseline, names, Baseline::best(), limit)?,
-            ..meaning::parameters(rank, method, solver)
-        })
+        let baseline = meaning::baseline(&args.common.baseline, names, Baseline::best(), limit)?;
+        Ok(meaning::parameters(rank, method, solver).with(|p| p.baseline = baseline))
     };
     let wanted = Wanted {
         memory,

@@ -30,39 +30,39 @@ pub(crate) fn read_options(
     let limit = input_limit(data);
     let folder = format.or_else(|| Format::of(&data.data)) == Some(Format::Folder);
     let groups_file = groups.and_then(|g| g.groups.as_deref());
-    Ok(ReadOptions {
-        format,
-        group_by: groups.map(|g| g.group_by.clone()).unwrap_or_default(),
-        group_by_each: groups.map(|g| g.group_by_each.clone()).unwrap_or_default(),
-        groups: groups_file.map(source),
-        membership: groups.and_then(|g| g.membership.clone()),
-        weights: groups.and_then(|g| g.weights.clone()),
-        drop: columns.drop.clone(),
-        one_hot: columns.one_hot.clone(),
-        missing: match columns.missing {
+    let documents = text_options(&data.text, &data.data, folder, limit)?;
+    Ok(ReadOptions::default().with(|o| {
+        o.format = format;
+        o.group_by = groups.map(|g| g.group_by.clone()).unwrap_or_default();
+        o.group_by_each = groups.map(|g| g.group_by_each.clone()).unwrap_or_default();
+        o.groups = groups_file.map(source);
+        o.membership = groups.and_then(|g| g.membership.clone());
+        o.weights = groups.and_then(|g| g.weights.clone());
+        o.drop = columns.drop.clone();
+        o.one_hot = columns.one_hot.clone();
+        o.missing = match columns.missing {
             None | Some(MissingName::Error) => Missing::Error,
             Some(MissingName::DropRows) => Missing::DropRows,
             Some(MissingName::Unobserved) => Missing::Unobserved,
-        },
-        na_values: columns.na_values.clone(),
-        decimal: columns.decimal.map(|mark| match mark {
+        };
+        o.na_values = columns.na_values.clone();
+        o.decimal = columns.decimal.map(|mark| match mark {
             DecimalName::Point => Decimal::Point,
             DecimalName::Comma => Decimal::Comma,
-        }),
-        bins: columns.bins.clone(),
-        merge_spellings: groups.is_some_and(|g| g.merge_spellings),
-        text: text_options(&data.text, &data.data, folder, limit)?,
-        precision: match columns.precision {
+        });
+        o.bins = columns.bins.clone();
+        o.merge_spellings = groups.is_some_and(|g| g.merge_spellings);
+        o.text = documents;
+        o.precision = match columns.precision {
             None => Precision::Stored,
             Some(PrecisionName::F32) => Precision::F32,
             Some(PrecisionName::F64) => Precision::F64,
-        },
-        delimiter: columns.delimiter.map(|d| d.0),
-        feature_names: columns.feature_names.clone(),
-        transpose: columns.transpose,
-        limit,
-        ..ReadOptions::default()
-    })
+        };
+        o.delimiter = columns.delimiter.map(|d| d.0);
+        o.feature_names = columns.feature_names.clone();
+        o.transpose = columns.transpose;
+        o.limit = limit;
+    }))
 }
 
 /// How much memory an input may ask for.
@@ -104,37 +104,35 @@ fn text_options(
         Some(PresetName::Paper) => TextOptions::paper(),
         Some(PresetName::ScikitLearn) => TextOptions::default(),
     };
-    Ok(Some(TextOptions {
-        column: text.text.clone(),
-        clean: text.clean || preset.clean,
-        lowercase: !text.keep_case,
-        token_pattern: text.token_pattern.clone(),
-        stop_words: match text.stop_words.as_deref() {
-            None => preset.stop_words,
-            Some(list) => match StopWords::named(list) {
-                Some(words) => words,
-                None => stop_words_of(list, limit)?,
-            },
-        },
-        max_features: text.max_features.map(|n| n as usize).or(preset.max_features),
-        prefer: [&text.prefer[..], &preset.prefer].concat(),
-        min_df: frequency(text.min_df, preset.min_df),
-        max_df: frequency(text.max_df, preset.max_df),
-        vocabulary: text
-            .vocabulary
-            .as_deref()
-            .map(|file| read_names(&source(file), "--vocabulary", limit))
-            .transpose()?,
-        idf: !text.no_idf,
-        smooth_idf: !text.no_smooth_idf,
-        sublinear_tf: text.sublinear_tf,
-        norm: match text.norm {
+    let vocabulary = text.vocabulary.as_deref();
+    let vocabulary = vocabulary.map(|file| read_names(&source(file), "--vocabulary", limit));
+    let vocabulary = vocabulary.transpose()?;
+    let stop_words = match text.stop_words.as_deref() {
+        None => None,
+        Some(list) => Some(StopWords::named(list).map_or_else(|| stop_words_of(list, limit), Ok)?),
+    };
+    Ok(Some(preset.with(|t| {
+        t.column = text.text.clone();
+        t.clean |= text.clean;
+        t.lowercase = !text.keep_case;
+        t.token_pattern = text.token_pattern.clone();
+        t.max_features = text.max_features.map(|n| n as usize).or(t.max_features);
+        t.prefer.splice(0..0, text.prefer.iter().cloned());
+        t.min_df = frequency(text.min_df, t.min_df);
+        t.max_df = frequency(text.max_df, t.max_df);
+        t.vocabulary = vocabulary;
+        t.idf = !text.no_idf;
+        t.smooth_idf = !text.no_smooth_idf;
+        t.sublinear_tf = text.sublinear_tf;
+        t.norm = match text.norm {
             None | Some(NormName::L2) => Norm::L2,
             Some(NormName::L1) => Norm::L1,
             Some(NormName::None) => Norm::None,
-        },
-        fitted: None,
-    }))
+        };
+        if let Some(words) = stop_words {
+            t.stop_words = words;
+        }
+    })))
 }
 
 /// Words from a file.

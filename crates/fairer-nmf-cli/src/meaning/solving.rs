@@ -5,9 +5,7 @@ use std::path::Path;
 
 use fairer_nmf::audit::{DrawBudget, Refit, TradeOffOptions};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Stopping, Update, audit::AuditOptions,
-};
+use fairer_nmf::{Baseline, GroupedData, Method, Parameters, Update, audit::AuditOptions};
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
 use crate::args::{AuditArgs, BaselineArgs, BaselineKind, CommonArgs, MethodName, SolverArgs};
@@ -23,22 +21,17 @@ pub(crate) fn method(name: MethodName, standard: Update) -> Method {
 
 /// The parameters of a fit, baselines apart.
 pub(crate) fn parameters(rank: usize, method: Method, solver: &SolverArgs) -> Parameters {
-    let defaults = Parameters::careful(rank);
-    Parameters {
-        method,
-        init: solver.init,
-        start_weights: solver.start_weights.clone(),
-        n_init: solver.n_init as usize,
-        stopping: Stopping {
-            tolerance: solver.tol,
-            max_iterations: solver.max_iter as usize,
-            time_limit: solver.time_limit.map(|t| t.0),
-            ..defaults.stopping
-        },
-        allow_small_groups: solver.allow_small_groups,
-        seed: solver.seed,
-        ..defaults
-    }
+    Parameters::careful(rank).with(|p| {
+        p.method = method;
+        p.init = solver.init;
+        p.start_weights = solver.start_weights.clone();
+        p.n_init = solver.n_init as usize;
+        p.stopping.tolerance = solver.tol;
+        p.stopping.max_iterations = solver.max_iter as usize;
+        p.stopping.time_limit = solver.time_limit.map(|t| t.0);
+        p.allow_small_groups = solver.allow_small_groups;
+        p.seed = solver.seed;
+    })
 }
 
 /// The baselines of the groups called `names`, in this order; `default` where none were asked for.
@@ -105,10 +98,8 @@ pub(crate) fn fit_parameters<T: Element>(
     limit: InputLimit,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
-    Ok(Parameters {
-        baseline: baseline(&args.baseline, &names, Baseline::adjusted(), limit)?,
-        ..parameters(rank, method, &args.solver)
-    })
+    let baseline = baseline(&args.baseline, &names, Baseline::adjusted(), limit)?;
+    Ok(parameters(rank, method, &args.solver).with(|p| p.baseline = baseline))
 }
 
 /// What an audit is asked for. `fitted` says how to fit anew; a dictionary from elsewhere cannot be.
@@ -147,17 +138,18 @@ pub(crate) fn audit_options(
         time: args.chance_time.map_or(defaults.chance.time, |time| time.0),
     };
     chance.check()?;
-    Ok(AuditOptions {
-        draws: count(args.draws, defaults.draws),
-        level: share("--level", args.level, defaults.level)?,
-        matters: share("--matters", args.matters, defaults.matters)?,
-        permutations: count(args.permutations, defaults.permutations),
-        folds: count(args.folds, defaults.folds),
-        baseline: Some(baseline.clone()),
-        chance,
-        trade_off: trade_off.then(TradeOffOptions::default),
-        refit,
-        seed,
-        ..defaults
-    })
+    let level = share("--level", args.level, defaults.level)?;
+    let matters = share("--matters", args.matters, defaults.matters)?;
+    Ok(defaults.with(|o| {
+        o.draws = count(args.draws, o.draws);
+        o.level = level;
+        o.matters = matters;
+        o.permutations = count(args.permutations, o.permutations);
+        o.folds = count(args.folds, o.folds);
+        o.baseline = Some(baseline.clone());
+        o.chance = chance;
+        o.trade_off = trade_off.then(TradeOffOptions::default);
+        o.refit = refit;
+        o.seed = seed;
+    }))
 }

@@ -51,7 +51,7 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         remark(
             "one-feature",
             format!(
-                "feature `{name}` carries {:.0} % of the squared norm, so that the topics are about it and hardly anything else: scale the features with --normalize features{leave_out}",
+                "feature `{name}` carries {:.0} % of the sum of all squares, so that the topics are about it and hardly anything else: scale the features with --normalize features{leave_out}",
                 100.0 * share
             ),
         );

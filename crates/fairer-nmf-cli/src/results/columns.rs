@@ -55,7 +55,7 @@ pub(crate) fn proposed(path: &str, look: &Look, options: &ReadOptions) -> Option
     }
     if let Some(column) = found.text {
         let topics = fairer_nmf_io::TextOptions::topics();
-        filled.text = Some(fairer_nmf_io::TextOptions { column: Some(column), ..topics });
+        filled.text = Some(topics.with(|t| t.column = Some(column)));
     }
     filled.group_by.extend(found.group_by);
     filled.drop.extend(found.drop);

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use fairer_nmf::{Model, Note};
 use fairer_nmf_io::{
-    Components, Dataset, Failure, Format, Loaded, Preparation, ReadOptions, TextOptions, Unseen,
-    align, intersections, kept_recipe, merge_small, read, split_member,
+    Components, Dataset, Failure, Format, Loaded, Preparation, ReadOptions, Unseen, align,
+    intersections, kept_recipe, merge_small, read, split_member,
 };
 use ndarray::Array2;
 
@@ -133,7 +133,7 @@ pub(crate) fn load_for_model(
                 data.data
             )));
         };
-        options.text = Some(TextOptions { column: Some(column.clone()), ..recipe.clone() });
+        options.text = Some(recipe.clone().with(|t| t.column = Some(column.clone())));
     }
     let own_weights = options.text.is_some() && recipe.is_none();
     if let Some(names) = names {
@@ -147,11 +147,10 @@ pub(crate) fn load_for_model(
                         "{option} does not go with {model_path}, which brings its own options about documents, and others: leave it out"
                     )));
                 }
-                *text = TextOptions {
-                    column: text.column.take(),
-                    vocabulary: Some(names.to_vec()),
-                    ..recipe
-                };
+                *text = recipe.with(|t| {
+                    t.column = text.column.take();
+                    t.vocabulary = Some(names.to_vec());
+                });
             }
             (Some(text), None) => {
                 text.vocabulary.get_or_insert_with(|| names.to_vec());

@@ -7,8 +7,8 @@ use fairer_nmf::rows::{FeatureScaling, GroupCodes};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Baseline, Error, Method, Model, Note, Parameters, Progress, Update};
 use fairer_nmf_io::{
-    AnyShards, Failure, LeftOut, Missing, Preparation, ReadOptions, Scaling, check_group_rows,
-    on_disk, open_shards, read_groups, read_names,
+    AnyShards, Failure, LeftOut, Missing, Preparation, Scaling, check_group_rows, on_disk,
+    open_shards, read_groups, read_names,
 };
 use fairer_nmf_report::Remark;
 
@@ -59,8 +59,9 @@ pub(crate) fn open(
         !stopped()
     };
     // The time of a folder of documents is another's.
-    let options =
-        ReadOptions { text: options.text.filter(|text| text.column.is_some()), ..options };
+    let options = options.with(|o| {
+        o.text = o.text.take().filter(|text| text.column.is_some());
+    });
     let found = on_disk(&data.data, &options, memory, &watch)?;
     if found.table.is_none() && options.missing == Missing::DropRows {
         return Err(Failure::wrong(
@@ -182,13 +183,12 @@ pub(crate) fn fit_shards(
     let standard = standard.map(|update| {
         let mut stopping = parameters.stopping;
         stopping.time_limit = stopping.time_limit.map(|t| t.saturating_sub(start.elapsed()));
-        let parameters = Parameters {
-            method: Method::Standard { update },
-            baseline: Baseline::Given { errors: model.baseline_errors() },
-            bound: false,
-            stopping,
-            ..parameters.clone()
-        };
+        let parameters = parameters.clone().with(|p| {
+            p.method = Method::Standard { update };
+            p.baseline = Baseline::Given { errors: model.baseline_errors() };
+            p.bound = false;
+            p.stopping = stopping;
+        });
         bar.next_fit("standard NMF: ", &parameters.stopping);
         fit_rows(&*rows, &parameters, &|p| bar.observe(p)).map_err(explain)
     });

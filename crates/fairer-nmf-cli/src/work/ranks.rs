@@ -15,7 +15,7 @@ pub(crate) fn choose_rank<T: Element>(
     bar: &Bar,
 ) -> Result<RankReport, Failure> {
     let smallest = data.groups().iter().map(|g| g.rows.len()).min().unwrap_or(1);
-    let mut options = RankOptions { seed: solver.seed, ..RankOptions::default() };
+    let mut options = RankOptions::default().with(|o| o.seed = solver.seed);
     if !solver.allow_small_groups {
         options.at_most = options.at_most.min(smallest);
     }
@@ -39,6 +39,9 @@ pub(crate) fn left_by_ranks<T: Element>(
     deadline: &Deadline,
     bar: &Bar,
 ) -> Option<RankReport> {
-    let options = RankOptions { ranks: ranks.to_vec(), seed, ..RankOptions::default() };
+    let options = RankOptions::default().with(|o| {
+        o.ranks = ranks.to_vec();
+        o.seed = seed;
+    });
     choose(data, &options, &|p: &Progress<'_>| deadline.observe(p, bar)).ok()
 }

@@ -85,14 +85,13 @@ fn one_trial<T: Element>(
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let mut records = Vec::new();
     for &method in &plan.methods {
-        let mut parameters = Parameters {
-            rank,
-            method,
-            baseline: Baseline::Given { errors: errors.clone() },
-            bound: false,
-            seed,
-            ..plan.parameters.clone()
-        };
+        let mut parameters = plan.parameters.clone().with(|p| {
+            p.rank = rank;
+            p.method = method;
+            p.baseline = Baseline::Given { errors: errors.clone() };
+            p.bound = false;
+            p.seed = seed;
+        });
         // The limit is the sweep's, and the observer keeps it.
         parameters.stopping.time_limit = None;
         bar.next_fit(&format!("{prefix}{}: ", method.name()), &parameters.stopping);

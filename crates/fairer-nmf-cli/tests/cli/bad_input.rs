@@ -184,7 +184,7 @@ fn a_group_with_no_more_rows_than_topics_stays_outside() {
     assert_eq!(json["worst_group"], "c", "the only one with more rows");
     let ran = place.ok(&[&fit[..], &["--allow-small-groups", "--force"]].concat());
     assert!(
-        ran.err.contains("warning: 2 groups have no more rows than the rank 4, 'a' has 3"),
+        ran.err.contains("warning: 2 groups have no more rows than topics (4), 'a' has 3"),
         "{}",
         ran.err
     );
@@ -200,7 +200,7 @@ fn a_group_with_no_more_rows_than_topics_stays_outside() {
     place.write("all.csv", small_csv(','));
     let ran = place.ok(&["fit", "all.csv", "--group-by", "g", "--rank", "4"]);
     assert!(
-        ran.err.contains("warning: 2 groups have no more rows than the rank 4, 'a' has 3"),
+        ran.err.contains("warning: 2 groups have no more rows than topics (4), 'a' has 3"),
         "{}",
         ran.err
     );

@@ -278,7 +278,7 @@ fn many_small_groups_are_one_warning() {
     let warnings = ran.err.lines().filter(|line| line.starts_with("warning: ")).count();
     assert_eq!(ran.err.matches("whole errors").count(), 1, "{}", ran.err);
     assert!(warnings <= 2, "{}", ran.err);
-    assert!(ran.err.contains("20 groups have no more rows than the rank 2, 'group 0' has 2"));
+    assert!(ran.err.contains("20 groups have no more rows than topics (2), 'group 0' has 2"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// How documents become features; the default is scikit-learn's, which keeps every term.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TextOptions {
     /// The column of a table that holds the documents.
     pub column: Option<String>,
@@ -51,6 +52,8 @@ pub struct TextOptions {
     /// those of the documents that are read: scikit-learn's `transform`.
     pub fitted: Option<TermFrequencies>,
 }
+
+fairer_nmf::changeable!(TextOptions);
 
 /// In how many documents every term occurs; what inverse document frequencies are made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

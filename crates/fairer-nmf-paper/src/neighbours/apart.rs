@@ -1,7 +1,7 @@
 //! Neighbours with dictionaries of the groups' own: separate models, and one budget of topics for all.
 
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, GroupedData, Method, Note, Parameters, Result, fit};
+use fairer_nmf::{Baseline, GroupedData, Method, Note, Result, fit};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::{Left, Task};
@@ -19,12 +19,11 @@ impl<T: Element> Task<'_, '_, T> {
             Some(scale) => alone.with_scale(scale.to_vec())?,
             None => alone,
         };
-        let parameters = Parameters {
-            rank: k,
-            method: Method::standard(),
-            baseline: Baseline::Zero,
-            ..self.parameters.clone()
-        };
+        let parameters = self.parameters.clone().with(|p| {
+            p.rank = k;
+            p.method = Method::standard();
+            p.baseline = Baseline::Zero;
+        });
         let found = fit(&alone, &parameters, self.observer)?.model;
         let error = found.groups[0].relative_error;
         Ok((found.components, error))

@@ -210,8 +210,11 @@ pub fn compare<T: Element>(
     let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
     let bound = global_bound(data, rank, &baselines);
     let given = Baseline::Given { errors: baselines.clone() };
-    let parameters = Parameters { baseline: given, bound: false, ..parameters.clone() };
-    let standard = Parameters { method: Method::standard(), ..parameters.clone() };
+    let parameters = parameters.clone().with(|p| {
+        p.baseline = given;
+        p.bound = false;
+    });
+    let standard = parameters.clone().with(|p| p.method = Method::standard());
     let h = fit(data, &standard, observer)?.model.components;
     let chance = chance_losses(data, h.view(), DRAWS, seed, observer)?;
     let task = Task { data, parameters, baselines: &baselines, bound: &bound, observer };
@@ -284,7 +287,7 @@ impl<T: Element> Task<'_, '_, T> {
 
     /// A method of the library.
     fn by(&self, method: Method) -> Result<Left> {
-        let parameters = Parameters { method, ..self.parameters.clone() };
+        let parameters = self.parameters.clone().with(|p| p.method = method);
         let found = fit(self.data, &parameters, self.observer)?.model;
         self.of_dictionary(&found.components, None)
     }

@@ -34,12 +34,11 @@ pub fn study(settings: &Settings<'_>, watch: &dyn Watch) -> Result<String, Failu
         watch,
         "stopped before the comparison was done",
         &mut |set, data, observer| {
-            let parameters = Parameters {
-                seed: settings.seed,
-                n_init,
-                finish: false,
-                ..Parameters::new(rank(set))
-            };
+            let parameters = Parameters::new(rank(set)).with(|p| {
+                p.seed = settings.seed;
+                p.n_init = n_init;
+                p.finish = false;
+            });
             let found = compare(data, &ALL, &parameters, observer)?;
             text += &markdown(set.title, &found);
             all.push(OfSet { dataset: set.key, title: set.title, found });

@@ -18,7 +18,10 @@ fn small() -> (Array2<f64>, Vec<&'static str>) {
 }
 
 fn parameters() -> Parameters {
-    Parameters { n_init: 1, baseline: Baseline::Zero, ..Parameters::new(RANK) }
+    Parameters::new(RANK).with(|p| {
+        p.n_init = 1;
+        p.baseline = Baseline::Zero;
+    })
 }
 
 fn with_task(check: impl Fn(&Task<'_, '_, f64>)) {
@@ -41,7 +44,7 @@ fn with_task(check: impl Fn(&Task<'_, '_, f64>)) {
 fn one_audit_holds_for_all_of_them() {
     let (x, labels) = small();
     let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
-    let p = Parameters { baseline: Parameters::new(RANK).baseline, ..parameters() };
+    let p = parameters().with(|p| p.baseline = Parameters::new(RANK).baseline);
     let found = compare(&data, &ALL, &p, &silent).unwrap();
     let of = |method: Neighbour| found.methods.iter().find(|m| m.method == method.name()).unwrap();
     let (standard, fairer) = (of(Neighbour::Standard), of(Neighbour::Fairer));
@@ -149,7 +152,7 @@ fn what_the_neighbours_do_not_know_is_refused() {
     let weighted = data.clone().with_weights(&vec![1.0; x.nrows()]).unwrap();
     let said = compare(&weighted, &ALL, &parameters(), &silent).unwrap_err().to_string();
     assert!(said.contains("neither weights"), "{said}");
-    let low = Parameters { rank: 2, ..parameters() };
+    let low = parameters().with(|p| p.rank = 2);
     let said = compare(&data, &[Neighbour::SharedBudget], &low, &silent).unwrap_err().to_string();
     assert!(said.contains("gives every group a topic"), "{said}");
 }

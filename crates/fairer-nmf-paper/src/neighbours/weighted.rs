@@ -12,7 +12,7 @@
 
 use fairer_nmf::fit::{Start, fit_from};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{GroupedData, Method, Note, Parameters, Result, Stopping, Update, fit};
+use fairer_nmf::{GroupedData, Method, Note, Parameters, Result, Update, fit};
 use ndarray::Array2;
 
 use super::{Left, Task};
@@ -99,7 +99,10 @@ fn with_group_weights<'d, T: Element>(
 impl<T: Element> Task<'_, '_, T> {
     fn standard(&self) -> Parameters {
         let baseline = fairer_nmf::Baseline::Zero;
-        Parameters { method: Method::standard(), baseline, ..self.parameters.clone() }
+        self.parameters.clone().with(|p| {
+            p.method = Method::standard();
+            p.baseline = baseline;
+        })
     }
 
     /// Standard NMF with weights of the groups.
@@ -173,8 +176,8 @@ impl<T: Element> Task<'_, '_, T> {
     fn go_on(&self, h: &Array2<f64>, weights: &[f64]) -> Result<Array2<f64>> {
         let weighted = with_group_weights(self.data, weights)?;
         let start = Start { components: Some(h.clone()), representation: None };
-        let stopping = Stopping { max_iterations: ITERATIONS, ..self.parameters.stopping };
-        let parameters = Parameters { stopping, ..self.standard() };
+        let stopping = self.parameters.stopping.with(|s| s.max_iterations = ITERATIONS);
+        let parameters = self.standard().with(|p| p.stopping = stopping);
         Ok(fit_from(&weighted, &parameters, &start, self.observer)?.model.components)
     }
 
@@ -206,13 +209,15 @@ impl<T: Element> Task<'_, '_, T> {
         let mut d = scaled(&first.model.relative_errors());
         let mut best = (d[largest(&d)], h.clone());
         let mut lambda = vec![1.0 / groups.len() as f64; groups.len()];
-        let stopping = Stopping { max_iterations: 1, tolerance: 0.0, ..self.parameters.stopping };
-        let parameters = Parameters {
-            method: Method::Standard { update: Update::Mu },
-            polish: false,
-            stopping,
-            ..self.standard()
-        };
+        let stopping = self.parameters.stopping.with(|s| {
+            s.max_iterations = 1;
+            s.tolerance = 0.0;
+        });
+        let parameters = self.standard().with(|p| {
+            p.method = Method::Standard { update: Update::Mu };
+            p.polish = false;
+            p.stopping = stopping;
+        });
         for k in 1..=sweeps {
             let weights: Vec<f64> = lambda.iter().zip(&units).map(|(l, u)| l / u).collect();
             let weighted = with_group_weights(self.data, &weights)?;

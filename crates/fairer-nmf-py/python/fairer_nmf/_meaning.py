@@ -185,7 +185,7 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
             warn(sentence)
     if groups is not None and len(small) > 1:
         warn(
-            f"{len(small)} groups have no more rows than the rank, {rank}: {_data.some(small)}. "
+            f"{len(small)} groups have no more rows than topics ({rank}): {_data.some(small)}. "
             "Their baselines are zero by construction, so their losses are their whole errors"
         )
 

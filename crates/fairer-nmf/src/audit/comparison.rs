@@ -151,7 +151,7 @@ impl Comparison {
 /// };
 /// let plan = PeerPlan::beside(method, Update::Hals);
 /// let peers = fit_peers(&data, plan, &model.parameters, &baselines, &silent)?;
-/// let options = AuditOptions { draws: 50, permutations: 50, ..AuditOptions::default() };
+/// let options = AuditOptions::default().with(|o| (o.draws, o.permutations) = (50, 50));
 /// let found = compare(&data, &subject, &baselines, peers, &options, &silent)?;
 /// assert!(found.standard.is_some() && found.fairer.is_none(), "it is a fairer one itself");
 /// # Ok::<(), fairer_nmf::Error>(())

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What an audit computes; [`AuditOptions::default`] is the quick and complete one, without
 /// refits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AuditOptions {
     /// Bootstrap draws; 0 leaves the intervals out.
     pub draws: usize,
@@ -51,6 +52,8 @@ pub struct AuditOptions {
     /// The seed of all random numbers.
     pub seed: u64,
 }
+
+crate::changeable!(AuditOptions);
 
 /// The costly modes: intervals and permutation test that fit anew in every draw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -41,6 +41,7 @@ const PATIENCE: usize = 4;
 
 /// What to try.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RankOptions {
     /// The ranks, rising. Empty: from 1 on, as long as they get better.
     pub ranks: Vec<usize>,
@@ -53,6 +54,8 @@ pub struct RankOptions {
     /// The seed of folds and fits.
     pub seed: u64,
 }
+
+crate::changeable!(RankOptions);
 
 impl Default for RankOptions {
     fn default() -> Self {
@@ -110,7 +113,7 @@ once! {
     /// use fairer_nmf::audit::rank::{RankOptions, choose};
     /// let (x, labels) = fairer_nmf::synthetic::second(0);
     /// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
-    /// let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };
+    /// let options = RankOptions::default().with(|o| o.ranks = (4..=8).collect());
     /// assert_eq!(choose(&data, &options, &fairer_nmf::silent)?.rank, 6);
     /// # Ok::<(), fairer_nmf::Error>(())
     /// ```

@@ -138,7 +138,7 @@ impl AuditReport {
 /// let (x, labels) = synthetic::first(0);
 /// let data = GroupedData::new(x.view(), &labels)?;
 /// let fairer = fit(&data, &Parameters::new(3), &silent)?.model;
-/// let standard = Parameters { method: Method::standard(), ..Parameters::new(3) };
+/// let standard = Parameters::new(3).with(|p| p.method = Method::standard());
 /// let standard = fit(&data, &standard, &silent)?.model;
 /// let baselines = fairer.baseline_errors();
 /// let report = audit(
@@ -146,7 +146,7 @@ impl AuditReport {
 ///     fairer.components.view(),
 ///     &baselines,
 ///     Some(standard.components.view()),
-///     &AuditOptions { draws: 200, permutations: 200, ..AuditOptions::default() },
+///     &AuditOptions::default().with(|o| (o.draws, o.permutations) = (200, 200)),
 ///     &silent,
 /// )?;
 /// println!("{} pays most", report.groups[report.worst_group].name);

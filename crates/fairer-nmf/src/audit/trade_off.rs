@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a trade-off curve is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TradeOffOptions {
     /// Number of points, α evenly from 0 to 1; at least two.
     pub points: usize,
@@ -42,6 +43,8 @@ pub struct TradeOffOptions {
     /// Iterations at the most for one α.
     pub max_iterations: usize,
 }
+
+crate::changeable!(TradeOffOptions);
 
 impl Default for TradeOffOptions {
     fn default() -> Self {

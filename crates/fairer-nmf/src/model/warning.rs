@@ -226,17 +226,17 @@ impl std::fmt::Display for Warning {
             Self::RankAboveMatrix { rank, limit } => {
                 write!(
                     f,
-                    "rank {rank} is larger than the matrix allows ({limit}): some topics are superfluous"
+                    "{rank} topics are more than the matrix allows ({limit}): some are superfluous"
                 )
             }
             Self::RankAboveGroup { rank, group, rows, others: 0 } => write!(
                 f,
-                "group '{group}' has {rows} {} and the rank is {rank}: its baseline is zero by construction, so its loss is its whole error",
+                "group '{group}' has {rows} {} and there are {rank} topics: its baseline is zero by construction, so its loss is its whole error",
                 if *rows == 1 { "row" } else { "rows" }
             ),
             Self::RankAboveGroup { rank, group, rows, others } => write!(
                 f,
-                "{} groups have no more rows than the rank {rank}, '{group}' has {rows}: their baselines are zero by construction, so their losses are their whole errors",
+                "{} groups have no more rows than topics ({rank}), '{group}' has {rows}: their baselines are zero by construction, so their losses are their whole errors",
                 others + 1
             ),
             Self::GroupsOutside { rank, groups } => write!(
@@ -262,7 +262,7 @@ impl std::fmt::Display for Warning {
                 match kept {
                     true => write!(
                         f,
-                        ", and {it} would have to pay more than the others would gain, so this fit leaves standard NMF as it is; a higher rank may serve all"
+                        ", and {it} would have to pay more than the others would gain, so this fit leaves standard NMF as it is; more topics may serve all"
                     ),
                     false => write!(
                         f,
@@ -292,7 +292,7 @@ impl std::fmt::Display for Warning {
                 let names = listed(groups);
                 write!(
                     f,
-                    "even dictionaries of their own leave nearly all of {names}: so few topics say nothing of them, nor do their losses; use a higher rank or other features"
+                    "even topics of their own leave nearly all of {names}: so few of them say nothing, nor do the losses; use more topics or other features"
                 )
             }
             Self::NotConverged { status, max_iterations } => match status {

@@ -25,7 +25,10 @@ pub(crate) fn problem() -> (Array2<f64>, Vec<&'static str>) {
 }
 
 fn tight() -> Stopping {
-    Stopping { tolerance: 1e-6, max_iterations: 3_000, ..Stopping::default() }
+    Stopping::default().with(|s| {
+        s.tolerance = 1e-6;
+        s.max_iterations = 3_000;
+    })
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn a_group_that_fares_worse_is_found_by_both_tests() {
     let (x, labels) = synthetic::first(0);
     let x = x.slice(s![400..600, ..]).to_owned();
     let data = GroupedData::new(x.view(), &labels[400..600]).unwrap();
-    let standard = Parameters { method: Method::standard(), ..Parameters::new(4) };
+    let standard = Parameters::new(4).with(|p| p.method = Method::standard());
     let model = fit(&data, &standard, &silent).unwrap().model;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
@@ -128,14 +131,16 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
     let labels: Vec<&str> =
         (0..90).map(|i| ["a", "b", "c"][usize::from(i >= 50) + usize::from(i >= 80)]).collect();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let p = Parameters { stopping: tight(), bound: false, ..Parameters::new(4) };
+    let p = Parameters::new(4).with(|p| {
+        p.stopping = tight();
+        p.bound = false;
+    });
     let fairer = fit(&data, &p, &silent).unwrap().model;
     let baselines: Vec<f64> = fairer.groups.iter().map(|g| g.baseline.error).collect();
-    let p = Parameters {
-        method: Method::standard(),
-        baseline: Baseline::Given { errors: baselines.clone() },
-        ..p
-    };
+    let p = p.with(|p| {
+        p.method = Method::standard();
+        p.baseline = Baseline::Given { errors: baselines.clone() };
+    });
     let standard = fit(&data, &p, &silent).unwrap().model;
     let options = TradeOffOptions::default();
     let starts = [standard.components.view(), fairer.components.view()];
@@ -164,7 +169,7 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
     let distinct = curve.windows(2).filter(|w| w[1].total_error > w[0].total_error + 1e-9).count();
     assert!(distinct >= 4, "{distinct} distinct steps");
     // A path of four times as many points finds no mix that is much better.
-    let options = TradeOffOptions { points: 33, ..options };
+    let options = options.with(|t| t.points = 33);
     let fine = trade_off(&data, &starts, &baselines, &[], &options).unwrap().points;
     for p in &curve {
         let mixed =
@@ -183,7 +188,7 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
 fn a_refit_moves_every_group_and_contains_the_estimate() {
     let (x, labels) = problem();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let p = Parameters { bound: false, ..Parameters::new(3) };
+    let p = Parameters::new(3).with(|p| p.bound = false);
     let model = fit(&data, &p, &silent).unwrap().model;
     let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
@@ -240,13 +245,12 @@ fn edges_do_not_break_an_audit() {
     for labels in [["a"; 7], ["a", "b", "b", "b", "b", "c", "c"]] {
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let groups = data.groups().len();
-        let parameters = Parameters { bound: false, ..Parameters::new(4) };
-        let options = AuditOptions {
-            draws: 50,
-            permutations: 50,
-            refit: Some(Refit { draws: 3, permutations: 3, parameters }),
-            ..AuditOptions::default()
-        };
+        let parameters = Parameters::new(4).with(|p| p.bound = false);
+        let options = AuditOptions::default().with(|o| {
+            o.draws = 50;
+            o.permutations = 50;
+            o.refit = Some(Refit { draws: 3, permutations: 3, parameters });
+        });
         let (h, other) = (random(4, 5, 8), random(2, 5, 9));
         let baselines = vec![0.0; groups];
         let reference = Some(other.view());
@@ -289,12 +293,11 @@ fn new_baselines_keep_the_loss_test_valid_for_a_small_group() {
     for seed in 0..100 {
         let x = random(48, 6, 5_000 + seed);
         let data = GroupedData::new(x.view(), &labels).unwrap();
-        let standard = Parameters {
-            method: Method::standard(),
-            baseline: Baseline::Zero,
-            bound: false,
-            ..Parameters::new(3)
-        };
+        let standard = Parameters::new(3).with(|p| {
+            p.method = Method::standard();
+            p.baseline = Baseline::Zero;
+            p.bound = false;
+        });
         let model = fit(&data, &standard, &silent).unwrap().model;
         let found = evaluate(&data, model.components.view(), None, &[0.0, 0.0]).unwrap();
         let test = permutation_test_refit(&data, &found, 3, 1, 19, seed).unwrap();

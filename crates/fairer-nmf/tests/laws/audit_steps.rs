@@ -19,16 +19,15 @@ fn watched(threads: usize, observer: &Observer<'_>) -> AuditReport {
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let parameters = Parameters::new(3);
         let model = fit(&data, &parameters, &silent).unwrap().model;
-        let other = Parameters { method: Method::standard(), ..Parameters::new(3) };
+        let other = Parameters::new(3).with(|p| p.method = Method::standard());
         let other = fit(&data, &other, &silent).unwrap().model;
         let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
-        let options = AuditOptions {
-            draws: 300,
-            permutations: 300,
-            refit: Some(Refit { draws: 12, permutations: 6, parameters }),
-            trade_off: Some(TradeOffOptions { points: 3, ..TradeOffOptions::default() }),
-            ..AuditOptions::default()
-        };
+        let options = AuditOptions::default().with(|o| {
+            o.draws = 300;
+            o.permutations = 300;
+            o.refit = Some(Refit { draws: 12, permutations: 6, parameters });
+            o.trade_off = Some(TradeOffOptions::default().with(|t| t.points = 3));
+        });
         let (h, reference) = (model.components.view(), Some(other.components.view()));
         audit(&data, h, &baselines, reference, &options, observer).unwrap()
     })

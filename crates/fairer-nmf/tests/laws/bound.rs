@@ -2,7 +2,7 @@
 //! (references/make_bound_oracle.py), and against the best fits of many random problems.
 
 use fairer_nmf::data::{Csr, Indices};
-use fairer_nmf::{Baseline, GroupedData, Parameters, Stopping, bound::global_bound, fit, silent};
+use fairer_nmf::{Baseline, GroupedData, Parameters, bound::global_bound, fit, silent};
 use ndarray::Array2;
 use serde_json::Value;
 
@@ -103,13 +103,12 @@ fn the_bound_is_what_the_full_spectrum_at_its_weights_says_and_no_fit_is_below_i
         let share = |l: usize| [0.0, 0.05 * l as f64, 0.4 * l as f64][case / 3 % 3];
         let errors: Vec<f64> =
             data.groups().iter().enumerate().map(|(l, g)| share(l) * g.norm()).collect();
-        let stopping = Stopping { max_iterations: 200, ..Parameters::new(rank).stopping };
-        let parameters = Parameters {
-            baseline: Baseline::Given { errors: errors.clone() },
-            stopping,
-            n_init: 2,
-            ..Parameters::new(rank)
-        };
+        let stopping = Parameters::new(rank).stopping.with(|s| s.max_iterations = 200);
+        let parameters = Parameters::new(rank).with(|p| {
+            p.baseline = Baseline::Given { errors: errors.clone() };
+            p.stopping = stopping;
+            p.n_init = 2;
+        });
         let model = fit(&data, &parameters, &silent).unwrap().model;
         let bound = model.global_bound.value.unwrap();
         assert!(bound <= model.worst_loss() + 1e-13, "{case}: {bound} {}", model.worst_loss());

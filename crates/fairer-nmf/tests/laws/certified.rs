@@ -42,12 +42,24 @@ fn cases() -> Vec<(Array2<f64>, Vec<String>, usize)> {
 }
 
 fn parameters(rank: usize, seed: u64) -> Parameters {
-    let stopping = Stopping { tolerance: 1e-7, max_iterations: 300, ..Stopping::default() };
+    let stopping = Stopping::default().with(|s| {
+        s.tolerance = 1e-7;
+        s.max_iterations = 300;
+    });
     // The laws hold for any baselines: short runs will do.
-    let short = Stopping { max_iterations: 40, ..Stopping::default() };
-    let estimate = Estimate { runs: 1, stopping: short, ..Estimate::best() };
+    let short = Stopping::default().with(|s| s.max_iterations = 40);
+    let estimate = Estimate::best().with(|e| {
+        e.runs = 1;
+        e.stopping = short;
+    });
     let baseline = Baseline::Estimate(estimate);
-    Parameters { stopping, baseline, n_init: 1, bound: false, seed, ..Parameters::new(rank) }
+    Parameters::new(rank).with(|p| {
+        p.stopping = stopping;
+        p.baseline = baseline;
+        p.n_init = 1;
+        p.bound = false;
+        p.seed = seed;
+    })
 }
 
 #[test]
@@ -95,7 +107,8 @@ fn am_worst_loss_never_rises_in_hard_cases() {
     for (name, x, labels, rank) in hard {
         let data = GroupedData::new(x.view(), labels).unwrap();
         for baseline in [Baseline::Zero, parameters(rank, 0).baseline] {
-            let (worst, _, model) = watched(&data, &Parameters { baseline, ..parameters(rank, 0) });
+            let (worst, _, model) =
+                watched(&data, &parameters(rank, 0).with(|p| p.baseline = baseline));
             for pair in worst.windows(2) {
                 assert!(pair[1] <= pair[0] + 1e-9, "{name}: from {} to {}", pair[0], pair[1]);
             }
@@ -154,7 +167,13 @@ fn a_fit_can_start_from_the_weights_of_the_bound_or_from_given_ones() {
     for (x, labels, rank) in cases() {
         let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
         let with = |start_weights: StartWeights| {
-            watched(&data, &Parameters { start_weights, bound: true, ..parameters(rank, 1) })
+            watched(
+                &data,
+                &parameters(rank, 1).with(|p| {
+                    p.start_weights = start_weights;
+                    p.bound = true;
+                }),
+            )
         };
         let (worst, _, bound) = with(StartWeights::Bound);
         for pair in worst.windows(2) {
@@ -167,8 +186,10 @@ fn a_fit_can_start_from_the_weights_of_the_bound_or_from_given_ones() {
         let (_, _, even) = with(StartWeights::Even);
         assert_ne!(even.components, bound.components);
         // The report of the bound is what was asked for, whatever the start needs.
-        let unasked =
-            Parameters { start_weights: StartWeights::Bound, bound: false, ..parameters(rank, 1) };
+        let unasked = parameters(rank, 1).with(|p| {
+            p.start_weights = StartWeights::Bound;
+            p.bound = false;
+        });
         let unasked = fit(&data, &unasked, &silent).unwrap().model;
         assert_eq!((unasked.global_bound.value, unasked.components), (None, bound.components));
     }
@@ -184,7 +205,7 @@ fn start_weights_that_do_not_fit_are_refused() {
         (vec![0.0; 2], "start weights is a sum of 0: at least one must be positive"),
     ] {
         let start_weights = StartWeights::Given { weights };
-        let parameters = Parameters { start_weights, ..parameters(2, 0) };
+        let parameters = parameters(2, 0).with(|p| p.start_weights = start_weights);
         assert_eq!(fit(&data, &parameters, &silent).unwrap_err().to_string(), sentence);
     }
 }
@@ -195,10 +216,16 @@ fn no_fit_of_any_method_is_below_the_global_bound() {
         let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
         let methods = [Method::am(), Method::mu(), Method::Standard { update: Update::Nnls }];
         for method in methods {
-            let model =
-                fit(&data, &Parameters { method, bound: true, ..parameters(rank, 1) }, &silent)
-                    .unwrap()
-                    .model;
+            let model = fit(
+                &data,
+                &parameters(rank, 1).with(|p| {
+                    p.method = method;
+                    p.bound = true;
+                }),
+                &silent,
+            )
+            .unwrap()
+            .model;
             let bound = model.global_bound.value.expect("small data has a bound");
             assert!(model.worst_loss() >= bound - 1e-9, "{} < {bound}", model.worst_loss());
             let total: f64 = model.global_bound.weights.iter().sum();
@@ -257,14 +284,13 @@ fn beyond_its_size_limit_the_bound_is_absent_with_the_reason() {
     let values = vec![1.0; side];
     let x = Csr::new(side, &starts, Indices::I32(&columns), &values).unwrap();
     let data = GroupedData::new(x, &labels(side, 2)).unwrap();
-    let parameters = Parameters {
-        baseline: Baseline::Zero,
-        method: Method::Standard { update: Update::Mu },
-        init: Init::Random,
-        n_init: 1,
-        stopping: Stopping { max_iterations: 1, ..Stopping::default() },
-        ..Parameters::new(1)
-    };
+    let parameters = Parameters::new(1).with(|p| {
+        p.baseline = Baseline::Zero;
+        p.method = Method::Standard { update: Update::Mu };
+        p.init = Init::Random;
+        p.n_init = 1;
+        p.stopping = Stopping::default().with(|s| s.max_iterations = 1);
+    });
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert!(model.global_bound.value.is_none());
     let why = model.global_bound.absent.as_ref().unwrap();

@@ -31,7 +31,7 @@ fn assert_same(a: &Fit<f64>, b: &Fit<f64>, what: &str) {
 fn a_fit_that_goes_on_ends_with_the_same_bits() {
     let (x, labels) = sample();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let quick = Estimate { runs: 2, ..Estimate::paper() };
+    let quick = Estimate::paper().with(|e| e.runs = 2);
     let variants = [
         (Method::am(), Init::Auto),
         (Method::mu(), Init::Random),
@@ -41,13 +41,12 @@ fn a_fit_that_goes_on_ends_with_the_same_bits() {
         (Method::between(0.5), Init::Auto),
     ];
     for (method, init) in variants {
-        let p = Parameters {
-            method,
-            init,
-            n_init: 2,
-            baseline: Baseline::Estimate(quick.clone()),
-            ..Parameters::new(3)
-        };
+        let p = Parameters::new(3).with(|p| {
+            p.method = method;
+            p.init = init;
+            p.n_init = 2;
+            p.baseline = Baseline::Estimate(quick.clone());
+        });
         let expected = fit(&data, &p, &silent).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
@@ -81,7 +80,10 @@ fn a_fit_that_goes_on_ends_with_the_same_bits() {
 fn other_data_or_parameters_are_refused_with_the_reason() {
     let (x, labels) = sample();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let p = Parameters { n_init: 1, baseline: Baseline::Zero, ..Parameters::new(2) };
+    let p = Parameters::new(2).with(|p| {
+        p.n_init = 1;
+        p.baseline = Baseline::Zero;
+    });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     let refused = |data: &GroupedData<'_, f64>, p: &Parameters| {
@@ -90,9 +92,9 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     };
     assert!(refused(&data, &p).contains("there is no checkpoint"));
     fit_kept(&data, &p, Some(&at(&path, false)), &silent).unwrap();
-    let said = refused(&data, &Parameters { rank: 3, ..p.clone() });
+    let said = refused(&data, &p.clone().with(|p| p.rank = 3));
     assert!(said.contains("rank was 2 and is 3 now"), "{said}");
-    let said = refused(&data, &Parameters { seed: 9, ..p.clone() });
+    let said = refused(&data, &p.clone().with(|p| p.seed = 9));
     assert!(said.contains("seed was 0 and is 9 now"), "{said}");
     // The last bit of one entry.
     let mut other = x.clone();
@@ -157,7 +159,10 @@ fn other_gaps_are_other_data() {
         gaps.iter().for_each(|&cell| mask[cell] = true);
         GroupedData::new(x.view(), &labels).unwrap().with_unobserved(mask.view()).unwrap()
     };
-    let p = Parameters { n_init: 1, baseline: Baseline::Zero, ..Parameters::new(2) };
+    let p = Parameters::new(2).with(|p| {
+        p.n_init = 1;
+        p.baseline = Baseline::Zero;
+    });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     let own = with(&[[3, 2]]);
@@ -176,7 +181,12 @@ fn other_gaps_are_other_data() {
 fn beginning_anew_leaves_nothing_of_before() {
     let (x, labels) = sample();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let p = |rank, n_init| Parameters { n_init, baseline: Baseline::Zero, ..Parameters::new(rank) };
+    let p = |rank, n_init| {
+        Parameters::new(rank).with(|p| {
+            p.n_init = n_init;
+            p.baseline = Baseline::Zero;
+        })
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     let names = || {

@@ -38,16 +38,18 @@ pub fn noisy(seed: u64, rows: usize, columns: usize) -> (Array2<f64>, Vec<&'stat
 
 /// A fixed number of iterations from a random start, with nothing around them.
 pub fn fixed(rank: usize, method: Method, iterations: usize) -> Parameters {
-    Parameters {
-        method,
-        init: Init::Random,
-        baseline: Baseline::Zero,
-        stopping: Stopping { tolerance: 0.0, max_iterations: iterations, ..Stopping::default() },
-        polish: false,
-        bound: false,
-        seed: 5,
-        ..Parameters::new(rank)
-    }
+    Parameters::new(rank).with(|p| {
+        p.method = method;
+        p.init = Init::Random;
+        p.baseline = Baseline::Zero;
+        p.stopping = Stopping::default().with(|s| {
+            s.tolerance = 0.0;
+            s.max_iterations = iterations;
+        });
+        p.polish = false;
+        p.bound = false;
+        p.seed = 5;
+    })
 }
 
 /// A sparse copy that owns its arrays, in both index widths.

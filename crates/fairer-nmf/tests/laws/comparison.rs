@@ -19,8 +19,13 @@ fn problem() -> (Array2<f64>, Vec<&'static str>) {
 }
 
 fn few() -> AuditOptions {
-    let trade_off = Some(TradeOffOptions { points: 3, ..TradeOffOptions::default() });
-    AuditOptions { draws: 20, permutations: 20, folds: 2, trade_off, ..AuditOptions::default() }
+    let trade_off = Some(TradeOffOptions::default().with(|t| t.points = 3));
+    AuditOptions::default().with(|o| {
+        o.draws = 20;
+        o.permutations = 20;
+        o.folds = 2;
+        o.trade_off = trade_off;
+    })
 }
 
 fn methods() -> [Option<Method>; 4] {
@@ -40,7 +45,7 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
     use Role::{Fairer, Standard, Subject as Own};
     let (x, labels) = problem();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let parameters = Parameters { n_init: 1, ..Parameters::new(2) };
+    let parameters = Parameters::new(2).with(|p| p.n_init = 1);
     let baselines = [0.5, 0.4];
     let orders: [&[Role]; 4] =
         [&[Own, Standard, Fairer], &[Own, Fairer], &[Standard, Own], &[Standard, Own]];
@@ -72,20 +77,26 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
 fn a_peer_is_the_fit_by_that_method_alone() {
     let (x, labels) = problem();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let parameters = Parameters { seed: 3, ..Parameters::new(2) };
+    let parameters = Parameters::new(2).with(|p| p.seed = 3);
     let found = estimate_baselines(&data, 2, &parameters.baseline, 3, &silent).unwrap();
     let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
     let plan = PeerPlan::beside(None, Update::Hals);
     let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
     let baseline = Baseline::Given { errors: errors.clone() };
     for (peer, method) in [(&peers.standard, Method::standard()), (&peers.fairer, Method::am())] {
-        let alone = Parameters { method, baseline: baseline.clone(), ..parameters.clone() };
+        let alone = parameters.clone().with(|p| {
+            p.method = method;
+            p.baseline = baseline.clone();
+        });
         let alone = fit(&data, &alone, &silent).unwrap().model;
         assert_eq!(peer.as_ref().unwrap().model.components, alone.components);
     }
     // And the audit of a peer is the audit of that dictionary, without the test of differences: the
     // verdict is about the subject.
-    let options = AuditOptions { folds: 0, trade_off: None, ..few() };
+    let options = few().with(|o| {
+        o.folds = 0;
+        o.trade_off = None;
+    });
     let subject = Subject {
         components: x.slice(s![..2, ..]),
         representation: None,
@@ -96,7 +107,10 @@ fn a_peer_is_the_fit_by_that_method_alone() {
     let standard = compared.standard.unwrap();
     let h = standard.model.components.view();
     let chance = DrawBudget { draws: 0, ..options.chance };
-    let untested = AuditOptions { differences: false, chance, ..options };
+    let untested = options.with(|o| {
+        o.differences = false;
+        o.chance = chance;
+    });
     assert_eq!(standard.audit, audit(&data, h, &errors, None, &untested, &silent).unwrap());
 }
 
@@ -105,7 +119,7 @@ fn limits_are_said() {
     let (x, labels) = problem();
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let plan = PeerPlan::beside(None, Update::Hals);
-    let mut parameters = Parameters { n_init: 1, ..Parameters::new(2) };
+    let mut parameters = Parameters::new(2).with(|p| p.n_init = 1);
     parameters.stopping.max_iterations = 1;
     let peers = fit_peers(&data, plan, &parameters, &[0.1, 0.1], &silent).unwrap();
     let of =

@@ -2,7 +2,7 @@
 
 use crate::common::{OwnedCsr, fixed, history_distance, methods, noisy};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Fit, GroupedData, Matrix, Method, Parameters, baseline::Estimate, fit};
+use fairer_nmf::{Baseline, Fit, GroupedData, Matrix, Method, baseline::Estimate, fit};
 use fairer_nmf::{Stopping, silent};
 use ndarray::{Array2, ShapeBuilder, s};
 
@@ -26,14 +26,16 @@ fn assert_same_for_any_thread_count<'a, T: Element>(
 ) {
     let data = GroupedData::new(matrix(), labels).unwrap().normalize_features().unwrap();
     for method in methods() {
-        let stopping = Stopping { max_iterations: 3, ..Stopping::default() };
-        let estimate = Estimate { runs: 2, stopping, ..Estimate::paper() };
-        let parameters = Parameters {
-            baseline: Baseline::Estimate(estimate),
-            n_init: 2,
-            polish: true,
-            ..fixed(7, method, 3)
-        };
+        let stopping = Stopping::default().with(|s| s.max_iterations = 3);
+        let estimate = Estimate::paper().with(|e| {
+            e.runs = 2;
+            e.stopping = stopping;
+        });
+        let parameters = fixed(7, method, 3).with(|p| {
+            p.baseline = Baseline::Estimate(estimate);
+            p.n_init = 2;
+            p.polish = true;
+        });
         let run = || bits(&fit(&data, &parameters, &silent).unwrap());
         let alone = on_threads(1, run);
         for threads in [2, 3] {

@@ -26,14 +26,17 @@ fn a_default_fit_is_finished() {
     for (rows, columns, groups, rank) in [(60, 12, 3, 4), (90, 8, 5, 3), (120, 20, 4, 6)] {
         let (x, labels) = weyl(rows, columns, groups, 0.3);
         let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
-        let parameters = Parameters { baseline: given(&data), ..Parameters::new(rank) };
+        let parameters = Parameters::new(rank).with(|p| p.baseline = given(&data));
         for seed in 0..3 {
-            let parameters = Parameters { seed, ..parameters.clone() };
+            let parameters = parameters.clone().with(|p| p.seed = seed);
             let model = fit(&data, &parameters, &silent).unwrap().model;
             // A hundred iterations more, whatever the tolerance.
-            let stopping = Stopping { tolerance: 0.0, max_iterations: 100, ..parameters.stopping };
+            let stopping = parameters.stopping.with(|s| {
+                s.tolerance = 0.0;
+                s.max_iterations = 100;
+            });
             let start = Start { components: Some(model.components.clone()), representation: None };
-            let more = Parameters { stopping, ..parameters };
+            let more = parameters.with(|p| p.stopping = stopping);
             let more = fit_from(&data, &more, &start, &silent).unwrap().model;
             let fall = model.worst_loss() - more.worst_loss();
             assert!(fall <= (1e-3 * model.worst_loss()).max(1e-5), "fell by {fall}");
@@ -47,9 +50,15 @@ fn a_default_fit_is_never_worse_than_a_standard_fit_of_its_seed() {
         let (x, labels) = weyl(70, 15, 4, 0.7);
         let data = GroupedData::new(x.view(), &labels).unwrap();
         for seed in 0..3 {
-            let fair =
-                Parameters { seed, n_init: 2, baseline: given(&data), ..Parameters::new(rank) };
-            let standard = Parameters { method: Method::standard(), n_init: 1, ..fair.clone() };
+            let fair = Parameters::new(rank).with(|p| {
+                p.seed = seed;
+                p.n_init = 2;
+                p.baseline = given(&data);
+            });
+            let standard = fair.clone().with(|p| {
+                p.method = Method::standard();
+                p.n_init = 1;
+            });
             let fair = fit(&data, &fair, &silent).unwrap().model;
             let standard = fit(&data, &standard, &silent).unwrap().model;
             assert!(fair.worst_loss() <= standard.worst_loss() + 1e-12);
@@ -63,9 +72,12 @@ fn the_gap_is_about_the_representation_that_is_delivered() {
     for (iterations, rank) in [(1, 3), (2, 3), (4, 5), (20, 4), (300, 4)] {
         let (x, labels) = weyl(80, 14, 4, 0.1);
         let data = GroupedData::new(x.view(), &labels).unwrap();
-        let stopping = Stopping { max_iterations: iterations, ..Parameters::new(rank).stopping };
-        let parameters =
-            Parameters { stopping, n_init: 1, baseline: given(&data), ..Parameters::new(rank) };
+        let stopping = Parameters::new(rank).stopping.with(|s| s.max_iterations = iterations);
+        let parameters = Parameters::new(rank).with(|p| {
+            p.stopping = stopping;
+            p.n_init = 1;
+            p.baseline = given(&data);
+        });
         let found = fit(&data, &parameters, &silent).unwrap();
         let (model, w) = (found.model, found.representation);
         let errors: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
@@ -84,13 +96,17 @@ fn restarts_that_tie_go_to_the_first() {
     let (x, labels) = synthetic::first(0);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     // Rank 1 has one optimum up to scale: all restarts find it to rounding.
-    let parameters = |n_init: usize, method: Method| Parameters {
-        init: Init::Random,
-        n_init,
-        method,
-        baseline: Baseline::Zero,
-        stopping: Stopping { tolerance: 1e-14, max_iterations: 3000, ..Stopping::default() },
-        ..Parameters::new(1)
+    let parameters = |n_init: usize, method: Method| {
+        Parameters::new(1).with(|p| {
+            p.init = Init::Random;
+            p.n_init = n_init;
+            p.method = method;
+            p.baseline = Baseline::Zero;
+            p.stopping = Stopping::default().with(|s| {
+                s.tolerance = 1e-14;
+                s.max_iterations = 3000;
+            });
+        })
     };
     for method in [Method::am(), Method::standard()] {
         let one = fit(&data, &parameters(1, method), &silent).unwrap().model;
@@ -105,8 +121,9 @@ fn f32_is_not_asked_for_more_than_it_can_tell() {
     let (x, labels) = weyl(143, 5, 10, 0.4);
     let x = x.mapv(|v| v as f32);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let stopping = Stopping { tolerance: 1e-7, ..Parameters::new(3).stopping };
-    let model = fit(&data, &Parameters { stopping, ..Parameters::new(3) }, &silent).unwrap().model;
+    let stopping = Parameters::new(3).stopping.with(|s| s.tolerance = 1e-7);
+    let model =
+        fit(&data, &Parameters::new(3).with(|p| p.stopping = stopping), &silent).unwrap().model;
     assert!(model.iterations() < 1_500, "{} iterations", model.iterations());
 }
 
@@ -115,9 +132,13 @@ fn thousands_of_groups_need_no_matrix_of_them() {
     let (x, _) = weyl(6_000, 4, 5, 0.2);
     let labels: Vec<String> = (0..6_000).map(|i| (i % 3_000).to_string()).collect();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let stopping = Stopping { max_iterations: 2, ..Parameters::new(2).stopping };
+    let stopping = Parameters::new(2).stopping.with(|s| s.max_iterations = 2);
     let baseline = Baseline::Zero;
-    let parameters = Parameters { stopping, n_init: 1, baseline, ..Parameters::new(2) };
+    let parameters = Parameters::new(2).with(|p| {
+        p.stopping = stopping;
+        p.n_init = 1;
+        p.baseline = baseline;
+    });
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert!(model.worst_loss() >= model.global_bound.value.unwrap());
     assert!(model.step_gap.unwrap() >= 0.0);
@@ -132,9 +153,13 @@ fn the_best_standard_fit_goes_on() {
         let (x, labels) = weyl(90, 14, 3, 0.4);
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let method = Method::standard();
-        let asked =
-            Parameters { method, seed, n_init, baseline: Baseline::Zero, ..Parameters::new(rank) };
-        let plain = Parameters { finish: false, ..asked.clone() };
+        let asked = Parameters::new(rank).with(|p| {
+            p.method = method;
+            p.seed = seed;
+            p.n_init = n_init;
+            p.baseline = Baseline::Zero;
+        });
+        let plain = asked.clone().with(|p| p.finish = false);
         let (stood, went) =
             (fit(&data, &plain, &silent).unwrap(), fit(&data, &asked, &silent).unwrap());
         let (stood, went) = (stood.model, went.model);
@@ -145,14 +170,14 @@ fn the_best_standard_fit_goes_on() {
         further += went.iterations() - stood.iterations();
         fell = fell.max(1.0 - went.total_error() / stood.total_error());
         // Fairer-NMF that is not fair at all is standard NMF here too.
-        let none = Parameters { method: Method::between(0.0), ..asked };
+        let none = asked.with(|p| p.method = Method::between(0.0));
         assert_eq!(fit(&data, &none, &silent).unwrap().model.components, went.components);
         // The AM scheme and random starts do not hear of it.
         for other in [
-            Parameters { method: Method::am(), ..plain.clone() },
-            Parameters { init: Init::Random, ..plain.clone() },
+            plain.clone().with(|p| p.method = Method::am()),
+            plain.clone().with(|p| p.init = Init::Random),
         ] {
-            let heard = Parameters { finish: true, ..other.clone() };
+            let heard = other.clone().with(|p| p.finish = true);
             let own = fit(&data, &other, &silent).unwrap().model;
             let same = fit(&data, &heard, &silent).unwrap().model;
             assert_eq!(own.components, same.components);
@@ -178,13 +203,12 @@ fn exchanged_topics_find_what_restarts_do_not() {
     let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
     let mean = |init: Init| {
         let of = |seed: u64| {
-            let p = Parameters {
-                init,
-                seed,
-                bound: false,
-                baseline: given(&data),
-                ..Parameters::new(12)
-            };
+            let p = Parameters::new(12).with(|p| {
+                p.init = init;
+                p.seed = seed;
+                p.bound = false;
+                p.baseline = given(&data);
+            });
             fit(&data, &p, &silent).unwrap().model.worst_loss()
         };
         (0..4).map(of).sum::<f64>() / 4.0
@@ -203,8 +227,11 @@ fn a_time_limit_that_is_not_reached_changes_nothing() {
     for labels in [many, one] {
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let run = |time_limit| {
-            let stopping = Stopping { time_limit, ..Stopping::default() };
-            let parameters = Parameters { stopping, n_init: 2, ..Parameters::careful(3) };
+            let stopping = Stopping::default().with(|s| s.time_limit = time_limit);
+            let parameters = Parameters::careful(3).with(|p| {
+                p.stopping = stopping;
+                p.n_init = 2;
+            });
             fit(&data, &parameters, &silent).unwrap().model
         };
         let (free, limited) = (run(None), run(Some(std::time::Duration::from_secs(3600))));

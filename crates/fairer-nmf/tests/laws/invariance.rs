@@ -2,9 +2,7 @@
 
 use crate::common::{Rng, distance, fixed, history_distance, methods, noisy};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Stopping, baseline::Estimate, fit::Start,
-};
+use fairer_nmf::{Baseline, GroupedData, Method, Stopping, baseline::Estimate, fit::Start};
 use fairer_nmf::{Update, fit, fit::fit_from, silent};
 use ndarray::{Array1, Array2, Axis, Zip};
 
@@ -18,11 +16,14 @@ fn scaling_a_group_keeps_its_losses() {
     // From a dictionary alone: the first W then scales with its rows. (From a random W it does
     // not, and the first dictionary step of any scheme sees that.)
     let start = Start { components: Some(Rng(12).matrix(4, 14)), representation: None };
-    let stopping = Stopping { max_iterations: 60, ..Stopping::default() };
-    let estimate = Estimate { runs: 2, stopping, ..Estimate::paper() };
+    let stopping = Stopping::default().with(|s| s.max_iterations = 60);
+    let estimate = Estimate::paper().with(|e| {
+        e.runs = 2;
+        e.stopping = stopping;
+    });
     for method in [Method::am(), Method::mu()] {
         let parameters =
-            Parameters { baseline: Baseline::Estimate(estimate.clone()), ..fixed(4, method, 15) };
+            fixed(4, method, 15).with(|p| p.baseline = Baseline::Estimate(estimate.clone()));
         let run = |x: &Array2<f64>| {
             let data = GroupedData::new(x.view(), &labels).unwrap();
             fit_from(&data, &parameters, &start, &silent).unwrap().model
@@ -80,8 +81,12 @@ fn one_group_under_mu_is_standard_mu() {
 fn one_group_under_am_ends_where_alternating_nnls_stands_still() {
     let (x, _) = noisy(15, 80, 13);
     let data = GroupedData::one_group(x.view()).unwrap();
-    let stopping = Stopping { tolerance: 1e-8, max_iterations: 3_000, ..Stopping::default() };
-    let am = fit(&data, &Parameters { stopping, ..fixed(4, Method::am(), 0) }, &silent).unwrap();
+    let stopping = Stopping::default().with(|s| {
+        s.tolerance = 1e-8;
+        s.max_iterations = 3_000;
+    });
+    let am =
+        fit(&data, &fixed(4, Method::am(), 0).with(|p| p.stopping = stopping), &silent).unwrap();
     let start = Start {
         components: Some(am.model.components.clone()),
         representation: Some(am.representation.clone()),
@@ -115,7 +120,7 @@ fn transform_gives_the_representation_of_an_exact_fit_and_keeps_the_model() {
     let (x, labels) = noisy(17, 70, 11);
     let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
     for method in methods() {
-        let parameters = Parameters { polish: true, ..fixed(4, method, 20) };
+        let parameters = fixed(4, method, 20).with(|p| p.polish = true);
         let fit = fit(&data, &parameters, &silent).unwrap();
         let before = fit.model.clone();
         let w = fit.model.transform(x.view()).unwrap();
@@ -197,7 +202,7 @@ fn zero_rows_and_columns_are_legal() {
     labels[0] = "a";
     for method in methods() {
         let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
-        let parameters = Parameters { polish: true, ..fixed(3, method, 30) };
+        let parameters = fixed(3, method, 30).with(|p| p.polish = true);
         let fit = fit(&data, &parameters, &silent).unwrap();
         assert!(fit.model.components.iter().chain(&fit.representation).all(|v| v.is_finite()));
         assert!(fit.representation.row(7).iter().all(|&v| v == 0.0), "{method:?}");

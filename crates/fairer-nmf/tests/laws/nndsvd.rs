@@ -58,12 +58,15 @@ fn a_fit_begins_there_and_restarts_do_not_matter() {
         (Init::Nndsvda, Method::mu()),
         (Init::Nndsvd, Method::standard()),
     ] {
-        let parameters = Parameters { init, method, ..Parameters::new(4) };
-        let one = fit(&grouped, &Parameters { n_init: 1, ..parameters.clone() }, &silent).unwrap();
+        let parameters = Parameters::new(4).with(|p| {
+            p.init = init;
+            p.method = method;
+        });
+        let one = fit(&grouped, &parameters.clone().with(|p| p.n_init = 1), &silent).unwrap();
         let many = fit(&grouped, &parameters, &silent).unwrap();
         assert_eq!(one.model.components, many.model.components);
         assert_eq!(one.model.parameters.init, init);
-        let random = Parameters { init: Init::Random, ..parameters };
+        let random = parameters.with(|p| p.init = Init::Random);
         let random = fit(&grouped, &random, &silent).unwrap();
         assert!(one.model.worst_loss() < random.model.worst_loss() + 0.05);
     }

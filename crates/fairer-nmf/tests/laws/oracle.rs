@@ -24,14 +24,16 @@ fn assert_agrees(oracle: &Value, method: Method, expected: &Value, what: &str) {
         representation: Some(matrix(&oracle["W0"])),
     };
     let max_iterations = oracle["iterations"].as_u64().unwrap() as usize;
-    let parameters = Parameters {
-        method,
-        baseline: Baseline::Given { errors: numbers(&oracle["baseline_errors"]) },
-        stopping: Stopping { tolerance: 0.0, max_iterations, ..Stopping::default() },
-        polish: false,
-        bound: false,
-        ..Parameters::new(oracle["rank"].as_u64().unwrap() as usize)
-    };
+    let parameters = Parameters::new(oracle["rank"].as_u64().unwrap() as usize).with(|p| {
+        p.method = method;
+        p.baseline = Baseline::Given { errors: numbers(&oracle["baseline_errors"]) };
+        p.stopping = Stopping::default().with(|s| {
+            s.tolerance = 0.0;
+            s.max_iterations = max_iterations;
+        });
+        p.polish = false;
+        p.bound = false;
+    });
     let fit = fit_from(&data, &parameters, &start, &silent).unwrap();
     assert_eq!(fit.model.iterations(), max_iterations);
     let h = distance(&matrix(&expected["H"]), &fit.model.components);

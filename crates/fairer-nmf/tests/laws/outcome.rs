@@ -14,7 +14,7 @@ use std::time::Duration;
 fn end(stopping: Stopping, observer: &fairer_nmf::Observer<'_>) -> (Status, usize, Vec<Warning>) {
     let (x, labels) = noisy(31, 60, 10);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let parameters = Parameters { stopping, ..fixed(3, Method::mu(), 0) };
+    let parameters = fixed(3, Method::mu(), 0).with(|p| p.stopping = stopping);
     let model = fit(&data, &parameters, observer).unwrap().model;
     (model.status, model.iterations(), model.warnings)
 }
@@ -25,13 +25,18 @@ fn every_status_is_reached() {
     assert_eq!(status, Status::Converged);
     assert!(iterations > 1 && warnings.is_empty(), "{warnings:?}");
 
-    let limit = Stopping { tolerance: 0.0, max_iterations: 7, ..Stopping::default() };
+    let limit = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.max_iterations = 7;
+    });
     let (status, iterations, warnings) = end(limit, &silent);
     assert_eq!((status, iterations), (Status::IterationLimit, 7));
     assert!(warnings[0].to_string().contains("7 iterations"), "{warnings:?}");
 
-    let limit =
-        Stopping { tolerance: 0.0, time_limit: Some(Duration::ZERO), ..Stopping::default() };
+    let limit = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.time_limit = Some(Duration::ZERO);
+    });
     let (status, iterations, _) = end(limit, &silent);
     assert_eq!((status, iterations), (Status::TimeLimit, 1));
 
@@ -39,7 +44,7 @@ fn every_status_is_reached() {
         Progress::Iteration { iteration: 5, .. } => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    let (status, iterations, _) = end(Stopping { tolerance: 0.0, ..Stopping::default() }, &at_five);
+    let (status, iterations, _) = end(Stopping::default().with(|s| s.tolerance = 0.0), &at_five);
     assert_eq!((status, iterations), (Status::Stopped, 5));
 }
 
@@ -54,8 +59,14 @@ fn one_break_stops_the_whole_fit() {
         }
         _ => ControlFlow::Continue(()),
     };
-    let endless = Stopping { tolerance: 0.0, max_iterations: 100_000, ..Stopping::default() };
-    let parameters = Parameters { stopping: endless, n_init: 3, ..fixed(3, Method::mu(), 0) };
+    let endless = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.max_iterations = 100_000;
+    });
+    let parameters = fixed(3, Method::mu(), 0).with(|p| {
+        p.stopping = endless;
+        p.n_init = 3;
+    });
     let model = fit(&data, &parameters, &once).unwrap().model;
     assert_eq!(model.status, Status::Stopped);
     assert!(model.iterations() < 10_000, "{} iterations", model.iterations());
@@ -88,12 +99,14 @@ fn a_stop_during_the_baselines_invents_none() {
 fn a_time_limit_ends_the_baselines_too() {
     let (x, labels) = noisy(32, 200, 30);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let endless = Stopping { tolerance: 0.0, max_iterations: usize::MAX, ..Stopping::default() };
-    let parameters = Parameters {
-        baseline: Baseline::Estimate(Estimate { stopping: endless, ..Estimate::paper() }),
-        stopping: Stopping { time_limit: Some(Duration::from_millis(20)), ..endless },
-        ..Parameters::new(4)
-    };
+    let endless = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.max_iterations = usize::MAX;
+    });
+    let parameters = Parameters::new(4).with(|p| {
+        p.baseline = Baseline::Estimate(Estimate::paper().with(|e| e.stopping = endless));
+        p.stopping = endless.with(|s| s.time_limit = Some(Duration::from_millis(20)));
+    });
     let model = fit(&data, &parameters, &silent).unwrap().model;
     assert_eq!(model.status, Status::TimeLimit);
     let why = model.global_bound.absent.as_ref().unwrap();
@@ -103,9 +116,15 @@ fn a_time_limit_ends_the_baselines_too() {
 
 #[test]
 fn settled_groups_end_a_run() {
-    let error = Stopping { tolerance: 0.0, relative_error_below: Some(2.0), ..Stopping::default() };
+    let error = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.relative_error_below = Some(2.0);
+    });
     assert_eq!(end(error, &silent).0, Status::Converged);
-    let loss = Stopping { tolerance: 0.0, loss_below: Some(2.0), ..Stopping::default() };
+    let loss = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.loss_below = Some(2.0);
+    });
     assert_eq!(end(loss, &silent).0, Status::Converged);
 }
 
@@ -120,7 +139,7 @@ fn restarts_keep_the_run_with_the_lowest_worst_loss() {
         }
         ControlFlow::Continue(())
     };
-    let parameters = Parameters { n_init: 6, ..fixed(4, Method::mu(), 10) };
+    let parameters = fixed(4, Method::mu(), 10).with(|p| p.n_init = 6);
     let model = fit(&data, &parameters, &observer).unwrap().model;
     let last = last.into_inner().unwrap();
     assert!(last.iter().all(|v| v.is_finite()), "{last:?}");
@@ -135,7 +154,7 @@ fn baselines_keep_every_run() {
     let (x, labels) = noisy(34, 90, 10);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let parameters =
-        Parameters { baseline: Baseline::Estimate(Estimate::paper()), ..fixed(3, Method::mu(), 2) };
+        fixed(3, Method::mu(), 2).with(|p| p.baseline = Baseline::Estimate(Estimate::paper()));
     for group in fit(&data, &parameters, &silent).unwrap().model.groups {
         let runs = &group.baseline.run_errors;
         assert_eq!(runs.len(), 5);
@@ -158,7 +177,10 @@ fn judged(method: Method, seed: u64) -> (usize, usize, usize) {
     let (x, labels) = noisy(41, 60, 10);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let norms: Vec<f64> = data.groups().iter().map(|g| g.norm()).collect();
-    let parameters = Parameters { n_init: 5, seed, ..fixed(3, method, 25) };
+    let parameters = fixed(3, method, 25).with(|p| {
+        p.n_init = 5;
+        p.seed = seed;
+    });
     let last = Mutex::new(vec![Vec::new(); 5]);
     let observer = |progress: &Progress<'_>| {
         if let Progress::Iteration { restart, losses, .. } = progress {
@@ -200,8 +222,8 @@ fn a_baseline_is_the_mean_or_the_lowest_of_its_runs() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let mut first_is_lowest = true;
     for estimate in [Estimate::paper(), Estimate::best()] {
-        let stopping = Stopping { max_iterations: 15, ..estimate.stopping };
-        let kind = Baseline::Estimate(Estimate { stopping, ..estimate.clone() });
+        let stopping = estimate.stopping.with(|s| s.max_iterations = 15);
+        let kind = Baseline::Estimate(estimate.clone().with(|e| e.stopping = stopping));
         for found in estimate_baselines(&data, 3, &kind, 0, &silent).unwrap() {
             let runs = &found.run_errors;
             assert_eq!(runs.len(), 5);

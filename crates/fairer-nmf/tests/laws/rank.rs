@@ -13,7 +13,7 @@ fn chosen(x: &Array2<f64>, labels: &[&str], options: &RankOptions) -> RankReport
 fn a_planted_rank_is_found() {
     let near = |(rank, seed): (usize, u64)| {
         let (x, labels) = synthetic::planted(seed, rank, 0.3);
-        let found = chosen(&x, &labels, &RankOptions { seed, ..RankOptions::default() }).rank;
+        let found = chosen(&x, &labels, &RankOptions::default().with(|o| o.seed = seed)).rank;
         println!("planted {rank}, found {found}");
         found.abs_diff(rank) <= 1
     };
@@ -37,7 +37,7 @@ fn a_group_with_a_topic_of_its_own_raises_the_rank() {
 #[test]
 fn scale_order_and_names_do_not_matter() {
     let (x, labels) = synthetic::planted(5, 3, 0.3);
-    let options = RankOptions { ranks: vec![1, 2, 3, 4], ..RankOptions::default() };
+    let options = RankOptions::default().with(|o| o.ranks = vec![1, 2, 3, 4]);
     let first = chosen(&x, &labels, &options);
     let scaled = chosen(&x.mapv(|v| v * 2f64.powi(40)), &labels, &options);
     assert_eq!(scaled.rank, first.rank);
@@ -55,7 +55,7 @@ fn errors_of_held_out_entries_are_those_of_a_plain_computation() {
     // Rank 1 without noise: every row is a multiple of one topic, so what is left out is known.
     let x = Array2::from_shape_fn((20, 8), |(i, j)| (1 + i) as f64 * (1 + j) as f64);
     let labels = vec!["a"; 20];
-    let options = RankOptions { ranks: vec![1, 2], ..RankOptions::default() };
+    let options = RankOptions::default().with(|o| o.ranks = vec![1, 2]);
     let found = chosen(&x, &labels, &options);
     assert!(found.points[0].held_out_error < 1e-3, "{:?}", found.points);
     assert_eq!(found.rank, 1);
@@ -73,7 +73,7 @@ fn what_cannot_be_split_is_refused_with_the_cure() {
 #[test]
 fn six_pairs_of_features_are_six_topics() {
     let (x, labels) = synthetic::second(0);
-    let options = RankOptions { ranks: (4..=8).collect(), ..RankOptions::default() };
+    let options = RankOptions::default().with(|o| o.ranks = (4..=8).collect());
     let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
     let found = chosen(&x, &labels, &options);
     assert_eq!(found.rank, 6, "{found:?}");

@@ -36,16 +36,21 @@ fn unitless<T>(fit: &Fit<T>) -> Vec<f64> {
 
 fn fits_agree<T: Element>(tolerance: f64) {
     let (x, labels) = noisy(31, 60, 9);
-    let stopping = Stopping { tolerance: 0.0, max_iterations: 20, ..Stopping::default() };
+    let stopping = Stopping::default().with(|s| {
+        s.tolerance = 0.0;
+        s.max_iterations = 20;
+    });
     for (method, normalize) in methods().into_iter().flat_map(|m| [(m, false), (m, true)]) {
         for estimate in [Estimate::paper(), Estimate::best()] {
-            let estimate = Estimate { runs: 2, stopping, ..estimate };
-            let parameters = Parameters {
-                baseline: Baseline::Estimate(estimate),
-                polish: true,
-                n_init: 1,
-                ..fixed(3, method, 12)
-            };
+            let estimate = estimate.with(|e| {
+                e.runs = 2;
+                e.stopping = stopping;
+            });
+            let parameters = fixed(3, method, 12).with(|p| {
+                p.baseline = Baseline::Estimate(estimate);
+                p.polish = true;
+                p.n_init = 1;
+            });
             let run = |c: f64| {
                 let x = times::<T>(&x, c);
                 fit(&grouped(x.view(), &labels, normalize), &parameters, &silent).unwrap()
@@ -73,7 +78,7 @@ fn a_multiple_of_the_data_has_the_same_errors_and_losses_in_f32() {
 fn a_multiple_of_sparse_data_has_the_same_errors_and_losses() {
     let (x, labels) = noisy(32, 60, 9);
     for method in methods() {
-        let parameters = Parameters { n_init: 1, ..fixed(3, method, 12) };
+        let parameters = fixed(3, method, 12).with(|p| p.n_init = 1);
         let run = |c: f64| {
             let x = OwnedCsr::of(&times::<f64>(&x, c));
             unitless(&fit(&grouped(x.narrow(), &labels, false), &parameters, &silent).unwrap())
@@ -152,7 +157,10 @@ fn audits_and_new_rows_of_a_multiple_agree() {
         }
         let scaled = times::<f64>(&x, c);
         let data = grouped(scaled.view(), &labels, false);
-        let options = TradeOffOptions { points: 3, max_iterations: 5, ..Default::default() };
+        let options = TradeOffOptions::default().with(|t| {
+            t.points = 3;
+            t.max_iterations = 5;
+        });
         let curve = |data: &GroupedData<'_, f64>, h: &Array2<f64>, e: &[f64]| {
             let points = trade_off(data, &[h.view()], e, &[], &options).unwrap().points;
             points.iter().flat_map(|p| [p.total_error, p.worst_loss]).collect::<Vec<_>>()
@@ -178,8 +186,8 @@ fn a_tiny_group_has_the_baseline_that_it_has_alone() {
         }
         let of_b = |x: &Array2<f64>| {
             let data = grouped(x.view(), &labels, false);
-            let stopping = Stopping { max_iterations: 50, ..Stopping::default() };
-            let estimate = Baseline::Estimate(Estimate { stopping, ..Estimate::paper() });
+            let stopping = Stopping::default().with(|s| s.max_iterations = 50);
+            let estimate = Baseline::Estimate(Estimate::paper().with(|e| e.stopping = stopping));
             let b =
                 &fairer_nmf::fit::estimate_baselines(&data, 3, &estimate, 0, &silent).unwrap()[1];
             b.error / data.groups()[1].norm()
@@ -224,10 +232,13 @@ fn remembered_factors_are_those_of_normalisation() {
     let found = grouped::<f64>(x.view(), &labels, true);
     let scale = found.scale().unwrap().to_vec();
     let remembered = grouped(x.view(), &labels, false).with_scale(scale).unwrap();
-    let p = Parameters { method: Method::standard(), ..fixed(3, Method::standard(), 30) };
+    let p = fixed(3, Method::standard(), 30).with(|p| p.method = Method::standard());
     let model = fit(&found, &p, &silent).unwrap().model;
     assert_eq!(fit(&remembered, &p, &silent).unwrap().model.components, model.components);
-    let options = AuditOptions { draws: 20, permutations: 20, ..AuditOptions::default() };
+    let options = AuditOptions::default().with(|o| {
+        o.draws = 20;
+        o.permutations = 20;
+    });
     let [own, later] = [&found, &remembered].map(|data| {
         let baselines = model.baseline_errors();
         let seen = audit(data, model.components.view(), &baselines, None, &options, &silent);

@@ -4,8 +4,7 @@ use crate::common::{OwnedCsr, fixed, noisy};
 use fairer_nmf::data::{Csr, Indices};
 use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{
-    Baseline, Error, GroupedData, Method, Parameters, Stopping, Update, fit, fit::Start,
-    fit::fit_from, silent,
+    Baseline, Error, GroupedData, Method, Stopping, Update, fit, fit::Start, fit::fit_from, silent,
 };
 use ndarray::{Array2, array};
 
@@ -92,28 +91,22 @@ fn parameters_outside_their_range_are_refused() {
     let (x, labels) = noisy(42, 30, 6);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let base = || fixed(2, Method::mu(), 2);
-    let with = |rule| Parameters {
-        method: Method::Weighted { weights: rule, update: Update::Mu },
-        ..base()
-    };
+    let with =
+        |rule| base().with(|p| p.method = Method::Weighted { weights: rule, update: Update::Mu });
     let cases = [
-        ("rank", Parameters { rank: 0, ..base() }),
-        ("n_init", Parameters { n_init: 0, ..base() }),
+        ("rank", base().with(|p| p.rank = 0)),
+        ("n_init", base().with(|p| p.n_init = 0)),
         (
             "tolerance",
-            Parameters {
-                stopping: Stopping { tolerance: f64::NAN, ..Stopping::default() },
-                ..base()
-            },
+            base().with(|p| p.stopping = Stopping::default().with(|s| s.tolerance = f64::NAN)),
         ),
         ("fixed step", with(WeightRule::Fixed { step: 1.5 })),
-        ("fairness", Parameters { method: Method::between(1.5), ..base() }),
+        ("fairness", base().with(|p| p.method = Method::between(1.5))),
         (
             "gap",
-            Parameters {
-                method: Method::Am { gap: 0.0, fairness: 1.0, ties: fairer_nmf::fit::Ties::Any },
-                ..base()
-            },
+            base().with(|p| {
+                p.method = Method::Am { gap: 0.0, fairness: 1.0, ties: fairer_nmf::fit::Ties::Any }
+            }),
         ),
     ];
     for (expected, parameters) in cases {
@@ -123,7 +116,7 @@ fn parameters_outside_their_range_are_refused() {
         }
     }
     for errors in [vec![1.0], vec![1.0, -1.0, 1.0], vec![1.0, f64::NAN, 1.0]] {
-        let parameters = Parameters { baseline: Baseline::Given { errors }, ..base() };
+        let parameters = base().with(|p| p.baseline = Baseline::Given { errors });
         let error = fit(&data, &parameters, &silent).unwrap_err();
         assert!(matches!(error, Error::Baseline { .. }), "{error}");
     }

@@ -36,13 +36,12 @@ fn draw(sizes: &[usize], own: f64, seed: u64) -> (Array2<f64>, Vec<String>) {
 /// Standard NMF and its audit, for the verdict alone.
 fn audited(x: &Array2<f64>, labels: &[String], options: AuditOptions) -> AuditReport {
     let data = GroupedData::new(x.view(), labels).unwrap();
-    let standard = Parameters {
-        method: Method::standard(),
-        baseline: Baseline::Zero,
-        bound: false,
-        n_init: 2,
-        ..Parameters::new(RANK)
-    };
+    let standard = Parameters::new(RANK).with(|p| {
+        p.method = Method::standard();
+        p.baseline = Baseline::Zero;
+        p.bound = false;
+        p.n_init = 2;
+    });
     let h = fit(&data, &standard, &silent).unwrap().model.components;
     let best = Baseline::Estimate(Estimate::best());
     let baselines: Vec<f64> = (estimate_baselines(&data, RANK, &best, 0, &silent).unwrap())
@@ -53,20 +52,19 @@ fn audited(x: &Array2<f64>, labels: &[String], options: AuditOptions) -> AuditRe
 }
 
 fn verdict_alone() -> AuditOptions {
-    AuditOptions {
-        draws: 0,
-        permutations: 0,
-        folds: 0,
-        trade_off: None,
-        chance: DrawBudget { draws: 0, ..DrawBudget::default() },
-        ..AuditOptions::default()
-    }
+    AuditOptions::default().with(|o| {
+        o.draws = 0;
+        o.permutations = 0;
+        o.folds = 0;
+        o.trade_off = None;
+        o.chance = DrawBudget { draws: 0, ..DrawBudget::default() };
+    })
 }
 
 /// The same with random groups, which evidence has to be beyond.
 fn with_draws() -> AuditOptions {
     let chance = DrawBudget { draws: 40, time: Duration::from_secs(3600) };
-    AuditOptions { chance, ..verdict_alone() }
+    verdict_alone().with(|o| o.chance = chance)
 }
 
 /// With groups of one population, evidence in at most 5 % of data sets: more than 6 of 50 has a
@@ -118,7 +116,7 @@ fn without_random_groups_there_is_no_evidence() {
     for (chance, why) in
         [(verdict_alone().chance, "no random groups"), (spent, "the time for draws")]
     {
-        let report = audited(&x, &labels, AuditOptions { chance, ..verdict_alone() });
+        let report = audited(&x, &labels, verdict_alone().with(|o| o.chance = chance));
         assert!(report.differences.unwrap().groups[0].adjusted_p <= 0.05);
         let verdict = report.verdict;
         assert_eq!(verdict.code, VerdictCode::NotTested, "{verdict:?}");
@@ -128,10 +126,8 @@ fn without_random_groups_there_is_no_evidence() {
 
 #[test]
 fn a_multiple_of_the_data_gives_the_same_verdict() {
-    let options = AuditOptions {
-        chance: DrawBudget { draws: 20, time: Duration::from_secs(3600) },
-        ..verdict_alone()
-    };
+    let options = verdict_alone()
+        .with(|o| o.chance = DrawBudget { draws: 20, time: Duration::from_secs(3600) });
     for (own, seed) in [(0.0, 1), (0.5, 2)] {
         let (x, labels) = draw(&[12, 40, 50], own, seed);
         let base = audited(&x, &labels, options.clone());
@@ -157,8 +153,13 @@ fn a_multiple_of_the_data_gives_the_same_verdict() {
 
 #[test]
 fn a_random_group_pays_what_chance_says() {
-    let options = AuditOptions { differences: false, ..AuditOptions::default() };
-    let options = AuditOptions { draws: 0, permutations: 0, folds: 0, trade_off: None, ..options };
+    let options = AuditOptions::default().with(|o| o.differences = false);
+    let options = options.with(|o| {
+        o.draws = 0;
+        o.permutations = 0;
+        o.folds = 0;
+        o.trade_off = None;
+    });
     let (mut loss, mut excess) = (0.0, 0.0);
     for seed in 0..8 {
         let (x, labels) = draw(&[8, 60], 0.0, 100 + seed);
@@ -237,7 +238,7 @@ fn rows_that_are_said_to_be_needed_are_enough() {
 fn the_time_for_draws_is_kept_and_reported() {
     let (x, labels) = draw(&[20, 30], 0.0, 8);
     let none = DrawBudget { draws: 40, time: Duration::ZERO };
-    let report = audited(&x, &labels, AuditOptions { chance: none, ..verdict_alone() });
+    let report = audited(&x, &labels, verdict_alone().with(|o| o.chance = none));
     assert!(report.chance.is_none());
     assert_ne!(report.verdict.code, VerdictCode::NotTested, "the verdict needs no draws");
 }
@@ -247,7 +248,7 @@ fn groups_of_zeros_and_single_rows_do_not_break_anything() {
     let (mut x, mut labels) = draw(&[5, 30], 0.0, 9);
     x.slice_mut(s![1..5, ..]).fill(0.0);
     labels[10] = "alone".to_owned();
-    let report = audited(&x, &labels, AuditOptions { trade_off: None, ..AuditOptions::default() });
+    let report = audited(&x, &labels, AuditOptions::default().with(|o| o.trade_off = None));
     let finite = |v: f64| assert!(v.is_finite(), "{report:?}");
     for group in &report.differences.as_ref().unwrap().groups {
         let ranges = [group.loss, group.difference, group.relative_error];
@@ -286,18 +287,24 @@ fn features_carry_the_errors_that_residuals_have() {
 fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
     let (x, labels) = draw(&[15, 40, 50], 0.1, 4);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let standard =
-        Parameters { method: Method::standard(), n_init: 2, bound: false, ..Parameters::new(RANK) };
+    let standard = Parameters::new(RANK).with(|p| {
+        p.method = Method::standard();
+        p.n_init = 2;
+        p.bound = false;
+    });
     let h = fit(&data, &standard, &silent).unwrap().model.components;
     let of = |baseline: Baseline| {
         let found = estimate_baselines(&data, RANK, &baseline, 0, &silent).unwrap();
         let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
         let chance = DrawBudget { draws: 20, time: Duration::from_secs(3600) };
-        let options = AuditOptions { chance, baseline: Some(baseline), ..verdict_alone() };
+        let options = verdict_alone().with(|o| {
+            o.chance = chance;
+            o.baseline = Some(baseline);
+        });
         audit(&data, h.view(), &errors, None, &options, &silent).unwrap()
     };
     let best = of(Baseline::Estimate(Estimate::best()));
-    let paper = Baseline::Estimate(Estimate { runs: 2, ..Estimate::paper() });
+    let paper = Baseline::Estimate(Estimate::paper().with(|e| e.runs = 2));
     for kind in [paper, Baseline::Zero, Baseline::HeldOut { folds: 3, runs: 1 }] {
         let report = of(kind.clone());
         let chance = report.chance.as_ref().unwrap();
@@ -362,7 +369,11 @@ fn a_dictionary_that_evens_out_and_comes_from_elsewhere_is_remarked() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let says = |method: Method| {
         let baseline = Baseline::paper();
-        let parameters = Parameters { method, baseline, bound: false, ..Parameters::new(RANK) };
+        let parameters = Parameters::new(RANK).with(|p| {
+            p.method = method;
+            p.baseline = baseline;
+            p.bound = false;
+        });
         let h = fit(&data, &parameters, &silent).unwrap().model.components;
         let baselines = vec![0.0; 3];
         let report = audit(&data, h.view(), &baselines, None, &verdict_alone(), &silent).unwrap();

@@ -44,7 +44,7 @@ fn every_row_has_a_group_and_no_group_is_zero() {
     let data = GroupedData::one_group(x.view()).unwrap();
     for how in ALL {
         for groups in [2, 3, 5] {
-            let parameters = Parameters { n_init: 1, ..Parameters::new(3) };
+            let parameters = Parameters::new(3).with(|p| p.n_init = 1);
             let found = discover(&data, how, groups, &parameters, &silent).unwrap();
             assert_eq!(found.labels.len(), 67);
             assert!(found.labels.iter().all(|&l| l < groups));
@@ -77,7 +77,7 @@ fn groups_that_the_data_have_play_no_part() {
 fn a_time_limit_is_that_of_all_rounds() {
     let x = two_kinds(0);
     let data = GroupedData::one_group(x.view()).unwrap();
-    let mut asked = Parameters { n_init: 2, ..Parameters::new(2) };
+    let mut asked = Parameters::new(2).with(|p| p.n_init = 2);
     asked.stopping.time_limit = Some(Duration::ZERO);
     let (found, heard) =
         iterations(|observer| discover(&data, Discover::Errors, 3, &asked, observer));

@@ -17,7 +17,7 @@ use fairer_nmf::fit::{Start, fit_from};
 use fairer_nmf::{Fit, GroupedData, Method, Model, Parameters, fit, silent};
 
 fn at(method: Method, data: &GroupedData<'_, f64>, rank: usize) -> Fit<f64> {
-    fit(data, &Parameters { method, ..Parameters::new(rank) }, &silent).unwrap()
+    fit(data, &Parameters::new(rank).with(|p| p.method = method), &silent).unwrap()
 }
 
 /// (‖X − WH‖/‖X‖, worst loss).
@@ -83,7 +83,7 @@ fn what_is_minimised_never_rises() {
     let alpha = 0.6;
     let mut before = f64::INFINITY;
     for iterations in 1..12 {
-        let mut parameters = Parameters { method: Method::between(alpha), ..Parameters::new(rank) };
+        let mut parameters = Parameters::new(rank).with(|p| p.method = Method::between(alpha));
         parameters.stopping.max_iterations = iterations;
         let (total, worst) = both(&fit_from(&data, &parameters, &start, &silent).unwrap().model);
         let now = (1.0 - alpha) * total + alpha * worst;

@@ -36,13 +36,15 @@ fn start() -> Start {
 }
 
 fn parameters(method: Method) -> Parameters {
-    Parameters {
-        method,
-        baseline: Baseline::Zero,
-        n_init: 2,
-        stopping: Stopping { tolerance: 1e-10, max_iterations: 5_000, ..Stopping::default() },
-        ..Parameters::new(RANK)
-    }
+    Parameters::new(RANK).with(|p| {
+        p.method = method;
+        p.baseline = Baseline::Zero;
+        p.n_init = 2;
+        p.stopping = Stopping::default().with(|s| {
+            s.tolerance = 1e-10;
+            s.max_iterations = 5_000;
+        });
+    })
 }
 
 /// ‖M∘(X − WH)‖².
@@ -196,14 +198,13 @@ fn an_audit_is_of_observed_cells() {
         let data = data.with_unobserved(mask.view()).unwrap();
         let model = fit(&data, &parameters(Method::standard()), &silent).unwrap().model;
         let reference = fit(&data, &parameters(Method::am()), &silent).unwrap().model.components;
-        let options = audit::AuditOptions {
-            draws: 50,
-            permutations: 50,
-            folds: 5,
-            trade_off: Some(audit::TradeOffOptions { points: 3, ..Default::default() }),
-            chance: audit::DrawBudget { draws: 20, ..Default::default() },
-            ..Default::default()
-        };
+        let options = audit::AuditOptions::default().with(|o| {
+            o.draws = 50;
+            o.permutations = 50;
+            o.folds = 5;
+            o.trade_off = Some(audit::TradeOffOptions::default().with(|t| t.points = 3));
+            o.chance = audit::DrawBudget { draws: 20, ..audit::DrawBudget::default() };
+        });
         let h = model.components.view();
         let found = audit(&data, h, &[0.0; 2], Some(reference.view()), &options, &silent).unwrap();
         assert!(found.unfinished.is_empty() && found.chance.is_some(), "{:?}", found.unfinished);
@@ -245,12 +246,15 @@ fn random_groups_with_gaps_are_no_evidence_and_a_missing_feature_is_no_error() {
         let labels: Vec<&str> = (0..90).map(|i| ["a", "b", "c"][(i / 10).min(2)]).collect();
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let data = data.with_unobserved(mask.view()).unwrap();
-        let careful = Parameters { n_init: 1, ..Parameters::careful(RANK) };
+        let careful = Parameters::careful(RANK).with(|p| p.n_init = 1);
         let model = fit(&data, &careful, &silent).unwrap().model;
         assert!(model.groups.iter().all(|g| g.loss.is_finite()));
         let standard = fit(&data, &parameters(Method::standard()), &silent).unwrap().model;
         let baselines = model.baseline_errors();
-        let options = audit::AuditOptions { draws: 0, permutations: 0, ..Default::default() };
+        let options = audit::AuditOptions::default().with(|o| {
+            o.draws = 0;
+            o.permutations = 0;
+        });
         let h = standard.components.view();
         let found = audit(&data, h, &baselines, None, &options, &silent).unwrap();
         alarms += usize::from(found.verdict.code == audit::VerdictCode::Evidence);
@@ -267,7 +271,10 @@ fn weights_of_a_bound_that_is_absent_are_even() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let data = data.with_unobserved(mask.view()).unwrap();
     let with = |start_weights| {
-        let p = Parameters { start_weights, n_init: 1, ..parameters(Method::am()) };
+        let p = parameters(Method::am()).with(|p| {
+            p.start_weights = start_weights;
+            p.n_init = 1;
+        });
         fit(&data, &p, &silent).unwrap().model.components
     };
     assert_eq!(with(StartWeights::Bound), with(StartWeights::Even));

@@ -40,12 +40,13 @@ fn sorted_losses_are_never_lexicographically_above_the_plain_fits() {
         for groups in [2, 3, 5] {
             let (x, labels, errors) = data(seed, groups);
             let data = GroupedData::new(x.view(), &labels).unwrap();
-            let parameters = |method| Parameters {
-                method,
-                n_init: 1,
-                baseline: Baseline::Given { errors: errors.clone() },
-                bound: false,
-                ..Parameters::new(2)
+            let parameters = |method| {
+                Parameters::new(2).with(|p| {
+                    p.method = method;
+                    p.n_init = 1;
+                    p.baseline = Baseline::Given { errors: errors.clone() };
+                    p.bound = false;
+                })
             };
             let plain = fit(&data, &parameters(Method::am()), &silent).unwrap().model;
             let lex = fit(&data, &parameters(Method::leximin()), &silent).unwrap().model;
@@ -71,7 +72,12 @@ fn the_gap_is_that_of_the_largest_loss() {
         let (x, labels, _) = data(seed, 3);
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let (method, baseline) = (Method::leximin(), Baseline::Zero);
-        let p = Parameters { method, baseline, n_init: 1, bound: false, ..Parameters::new(2) };
+        let p = Parameters::new(2).with(|p| {
+            p.method = method;
+            p.baseline = baseline;
+            p.n_init = 1;
+            p.bound = false;
+        });
         let model = fit(&data, &p, &silent).unwrap().model;
         let (gap, worst) = (model.step_gap.unwrap(), model.worst_loss());
         assert!((0.0..1e-3).contains(&gap), "{gap} of {worst}");
@@ -86,16 +92,18 @@ fn the_second_level_is_the_best_there_is_where_that_is_known() {
     for seed in 0..6 {
         let (x, labels, errors) = data(seed, 2);
         let data = GroupedData::new(x.view(), &labels).unwrap();
-        let parameters = Parameters {
-            method: Method::leximin(),
-            baseline: Baseline::Given { errors },
-            bound: false,
-            ..Parameters::new(2)
-        };
+        let parameters = Parameters::new(2).with(|p| {
+            p.method = Method::leximin();
+            p.baseline = Baseline::Given { errors };
+            p.bound = false;
+        });
         let found = sorted(&fit(&data, &parameters, &silent).unwrap().model)[1];
         let alone = x.slice(ndarray::s![20.., ..]);
         let alone = GroupedData::one_group(alone).unwrap();
-        let single = Parameters { method: Method::standard(), bound: false, ..Parameters::new(1) };
+        let single = Parameters::new(1).with(|p| {
+            p.method = Method::standard();
+            p.bound = false;
+        });
         let best = fit(&alone, &single, &silent).unwrap().model.groups[0].relative_error - 0.95;
         assert!((found - best).abs() < 1e-4, "seed {seed}: {found} and {best}");
     }
@@ -112,8 +120,12 @@ fn starts_that_tie_are_told_apart_by_the_next_loss() {
         let of = |n_init: usize| {
             let baseline = Baseline::Given { errors: errors.clone() };
             let method = Method::leximin();
-            let parameters =
-                Parameters { method, n_init, baseline, bound: false, ..Parameters::new(2) };
+            let parameters = Parameters::new(2).with(|p| {
+                p.method = method;
+                p.n_init = n_init;
+                p.baseline = baseline;
+                p.bound = false;
+            });
             sorted(&fit(&data, &parameters, &silent).unwrap().model)
         };
         let (one, many) = (of(1), of(8));
@@ -128,9 +140,12 @@ fn it_does_not_go_with_fairness_below_one_and_is_kept_in_files() {
     let (x, labels, _) = data(1, 3);
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let method = Method::Am { gap: 1e-6, fairness: 0.5, ties: Ties::Leximin };
-    let refused = fit(&data, &Parameters { method, ..Parameters::new(2) }, &silent).unwrap_err();
+    let refused = fit(&data, &Parameters::new(2).with(|p| p.method = method), &silent).unwrap_err();
     assert!(refused.to_string().contains("leave fairness at 1"), "{refused}");
-    let parameters = Parameters { method: Method::leximin(), n_init: 1, ..Parameters::new(2) };
+    let parameters = Parameters::new(2).with(|p| {
+        p.method = Method::leximin();
+        p.n_init = 1;
+    });
     let model = fit(&data, &parameters, &silent).unwrap().model;
     let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(back.parameters.method, Method::leximin());

@@ -14,7 +14,11 @@ fn small() -> (Array2<f64>, Vec<&'static str>, Vec<&'static str>) {
 }
 
 fn parameters(method: Method) -> Parameters {
-    Parameters { method, baseline: Baseline::Zero, n_init: 2, ..Parameters::new(3) }
+    Parameters::new(3).with(|p| {
+        p.method = method;
+        p.baseline = Baseline::Zero;
+        p.n_init = 2;
+    })
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn totals_count_a_row_once() {
     }
     let model = fit(&data, &parameters(Method::am()), &silent).unwrap().model;
     let zero = vec![0.0; data.groups().len()];
-    let options = TradeOffOptions { points: 3, ..TradeOffOptions::default() };
+    let options = TradeOffOptions::default().with(|t| t.points = 3);
     let curve = trade_off(&data, &[model.components.view()], &zero, &[], &options).unwrap();
     for point in curve.points {
         let found = evaluate(&data, point.components.view(), None, &zero).unwrap();
@@ -89,9 +93,9 @@ fn steps_gap_and_bound_hold() {
     let twice = GroupedData::with_families(x.view(), &twice).unwrap();
     let plain = GroupedData::new(x.view(), &sex).unwrap();
     // The same family once more changes no maximum.
-    let p = |groups: usize| Parameters {
-        baseline: Baseline::Given { errors: vec![0.1; groups] },
-        ..parameters(Method::am())
+    let p = |groups: usize| {
+        parameters(Method::am())
+            .with(|p| p.baseline = Baseline::Given { errors: vec![0.1; groups] })
     };
     let [a, b] = [(&twice, 4), (&plain, 2)].map(|(data, l)| fit(data, &p(l), &silent).unwrap());
     assert!((a.model.worst_loss() - b.model.worst_loss()).abs() < 1e-3);
@@ -143,14 +147,14 @@ fn an_audit_compares_inside_families_and_refuses_draws_that_refit() {
     let data = GroupedData::with_families(x.view(), &families).unwrap();
     let model = fit(&data, &parameters(Method::standard()), &silent).unwrap().model;
     let zero = vec![0.0; 5];
-    let options = AuditOptions {
-        draws: 20,
-        permutations: 20,
-        folds: 0,
-        trade_off: None,
-        chance: fairer_nmf::audit::DrawBudget { draws: 20, ..Default::default() },
-        ..AuditOptions::default()
-    };
+    let options = AuditOptions::default().with(|o| {
+        o.draws = 20;
+        o.permutations = 20;
+        o.folds = 0;
+        o.trade_off = None;
+        o.chance =
+            fairer_nmf::audit::DrawBudget { draws: 20, ..fairer_nmf::audit::DrawBudget::default() };
+    });
     let h = model.components.view();
     let report = audit(&data, h, &zero, None, &options, &silent).unwrap();
     let differences = report.differences.unwrap().groups;
@@ -163,7 +167,7 @@ fn an_audit_compares_inside_families_and_refuses_draws_that_refit() {
         permutations: 0,
         parameters: parameters(Method::standard()),
     };
-    let options = AuditOptions { refit: Some(refit), ..options };
+    let options = options.with(|o| o.refit = Some(refit));
     let refused = audit(&data, h, &zero, None, &options, &silent).unwrap_err();
     assert!(refused.to_string().contains("overlap"), "{refused}");
 }

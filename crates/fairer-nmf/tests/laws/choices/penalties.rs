@@ -9,14 +9,16 @@ use ndarray::{Array2, Axis, concatenate};
 use super::low_rank;
 
 fn parameters(update: Update, penalties: Penalties) -> Parameters {
-    Parameters {
-        method: Method::Penalised { update, penalties },
-        baseline: Baseline::Zero,
-        bound: false,
-        n_init: 2,
-        stopping: Stopping { tolerance: 1e-13, max_iterations: 20_000, ..Stopping::default() },
-        ..Parameters::new(3)
-    }
+    Parameters::new(3).with(|p| {
+        p.method = Method::Penalised { update, penalties };
+        p.baseline = Baseline::Zero;
+        p.bound = false;
+        p.n_init = 2;
+        p.stopping = Stopping::default().with(|s| {
+            s.tolerance = 1e-13;
+            s.max_iterations = 20_000;
+        });
+    })
 }
 
 /// The objective, and the gradients in W and H.
@@ -81,7 +83,7 @@ fn without_alphas_it_is_standard_nmf_and_more_shrinks_more() {
         fit(&data, &parameters(Update::Hals, penalties), &silent).unwrap().model
     };
     let standard =
-        Parameters { method: Method::standard(), ..parameters(Update::Hals, Penalties::default()) };
+        parameters(Update::Hals, Penalties::default()).with(|p| p.method = Method::standard());
     let standard = fit(&data, &standard, &silent).unwrap().model.total_error();
     assert!((at(0.0, 0.0).total_error() - standard).abs() < 1e-4 * standard);
     let zeros = |model: &Model| model.components.iter().filter(|v| **v == 0.0).count();

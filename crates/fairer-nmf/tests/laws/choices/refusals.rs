@@ -10,7 +10,7 @@ use super::low_rank;
 fn refused(method: Method) -> String {
     let x = low_rank(12, 5, 2, 0.1);
     let data = GroupedData::one_group(x.view()).unwrap();
-    let parameters = Parameters { method, ..Parameters::new(2) };
+    let parameters = Parameters::new(2).with(|p| p.method = method);
     fit(&data, &parameters, &silent).unwrap_err().to_string()
 }
 
@@ -61,7 +61,7 @@ fn the_worst_share_keeps_no_checkpoint() {
     let x = Array2::from_elem((4, 3), 1.0);
     let data = GroupedData::one_group(x.view()).unwrap();
     let method = Method::WorstShare { share: 0.5 };
-    let parameters = Parameters { method, ..Parameters::new(1) };
+    let parameters = Parameters::new(1).with(|p| p.method = method);
     let path = std::env::temp_dir().join("no-such-checkpoint");
     let every = std::time::Duration::from_secs(1);
     let kept = Checkpoint { path, every, resume: false };

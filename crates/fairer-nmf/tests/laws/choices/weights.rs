@@ -60,8 +60,8 @@ fn whole_weights_are_repeated_rows_for_scaling_starts_baselines_and_bound() {
     for (a, b) in one.scale().unwrap().iter().zip(other.scale().unwrap()) {
         near(*a, *b, "scale");
     }
-    let short = Stopping { max_iterations: 60, ..Stopping::default() };
-    let estimate = Estimate { stopping: short, ..Estimate::paper() };
+    let short = Stopping::default().with(|s| s.max_iterations = 60);
+    let estimate = Estimate::paper().with(|e| e.stopping = short);
     let baseline = Baseline::Estimate(estimate);
     let [own, their] =
         [&one, &other].map(|data| estimate_baselines(data, RANK, &baseline, 5, &silent).unwrap());
@@ -82,12 +82,11 @@ fn whole_weights_are_repeated_rows_for_scaling_starts_baselines_and_bound() {
         Method::Standard { update: Update::Nnls },
     ];
     for method in methods {
-        let parameters = Parameters {
-            method,
-            baseline: Baseline::Given { errors: errors.clone() },
-            stopping: Stopping { max_iterations: 25, ..Parameters::new(RANK).stopping },
-            ..Parameters::new(RANK)
-        };
+        let parameters = Parameters::new(RANK).with(|p| {
+            p.method = method;
+            p.baseline = Baseline::Given { errors: errors.clone() };
+            p.stopping = Parameters::new(RANK).stopping.with(|s| s.max_iterations = 25);
+        });
         let from = |data: &GroupedData<'_, f64>, w: Array2<f64>| {
             let start = Start { components: Some(h.clone()), representation: Some(w) };
             fit_from(data, &parameters, &start, &silent).unwrap()
@@ -148,14 +147,13 @@ fn whole_weights_are_repeated_rows_for_any_dictionary_dense_and_sparse() {
 fn equal_weights_change_nothing_and_unequal_ones_widen_the_limits() {
     let (x, labels, _) = small();
     let h = Array2::from_shape_fn((2, 7), |(k, j)| ((3 * k + j) % 4) as f64);
-    let options = AuditOptions {
-        draws: 50,
-        permutations: 50,
-        folds: 2,
-        trade_off: None,
-        chance: DrawBudget { draws: 20, ..DrawBudget::default() },
-        ..AuditOptions::default()
-    };
+    let options = AuditOptions::default().with(|o| {
+        o.draws = 50;
+        o.permutations = 50;
+        o.folds = 2;
+        o.trade_off = None;
+        o.chance = DrawBudget { draws: 20, ..DrawBudget::default() };
+    });
     let audited = |weights: Option<Vec<f64>>| {
         let data = GroupedData::new(x.view(), &labels).unwrap();
         let data = match &weights {

@@ -19,7 +19,11 @@ fn rare() -> Array2<f64> {
 }
 
 fn parameters(method: Method) -> Parameters {
-    Parameters { method, bound: false, n_init: 2, ..Parameters::new(3) }
+    Parameters::new(3).with(|p| {
+        p.method = method;
+        p.bound = false;
+        p.n_init = 2;
+    })
 }
 
 /// The mean relative error of the worst share of rows, from its definition.
