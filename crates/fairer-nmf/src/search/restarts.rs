@@ -134,7 +134,8 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
                 let dictionary = dictionaries[number].clone();
                 let begin = Begin { dictionary, first, history: Vec::new() };
                 let part = Part::Exchange { round, number };
-                iterate(rows, begin, &Task { part, ..of_best })
+                let scheme = of_best.scheme.searching();
+                iterate(rows, begin, &Task { part, scheme, ..of_best })
             };
             if dictionaries.is_empty() || stopped || task.context.is_over() {
                 break;
