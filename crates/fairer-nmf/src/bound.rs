@@ -17,7 +17,7 @@ use crate::data::GroupedData;
 use crate::digits::{four_digits, four_digits_below};
 use crate::rows::{Element, RowGroup, Rows, Units};
 use crate::{Note, Result};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Instant;
 
 /// The bound, or why there is none.
@@ -28,7 +28,22 @@ pub struct BoundReport {
     /// The weights of the groups (sum 1) that give it: those that are hardest to serve together.
     pub weights: Vec<f64>,
     /// Why there is no bound.
+    #[serde(deserialize_with = "note_or_words")]
     pub absent: Option<Note>,
+}
+
+/// Models of before have the words alone.
+fn note_or_words<'d, D: Deserializer<'d>>(from: D) -> std::result::Result<Option<Note>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Why {
+        Note(Note),
+        Words(String),
+    }
+    Ok(Option::deserialize(from)?.map(|why| match why {
+        Why::Note(note) => note,
+        Why::Words(words) => Note::new("no-bound", words),
+    }))
 }
 
 impl BoundReport {
@@ -179,6 +194,17 @@ mod tests {
         assert_eq!(absent.sentence, "worst loss 0.0000; no bound on rank-2 models: not asked for");
         let none = BoundReport::default().certificate(2, Minimised::Loss, 1.0);
         assert_eq!((&*none.code, &*none.sentence), ("no-bound", "worst loss 1.0000"));
+    }
+
+    #[test]
+    fn reports_of_models_of_before_have_words_alone() {
+        for report in [BoundReport::not_asked(), BoundReport::default()] {
+            let json = serde_json::to_string(&report).unwrap();
+            assert_eq!(serde_json::from_str::<BoundReport>(&json).unwrap(), report);
+        }
+        let before = r#"{"value":null,"weights":[],"absent":"not asked for"}"#;
+        let read: BoundReport = serde_json::from_str(before).unwrap();
+        assert_eq!(read.absent, Some(Note::new("no-bound", "not asked for")));
     }
 
     #[test]

@@ -17,8 +17,8 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Version of the format; another is refused.
-const VERSION: u32 = 3;
+/// Version of the format, and of the way in which this version of the library searches; another is refused.
+const VERSION: u32 = 4;
 
 /// What is known of the whole fit.
 #[derive(Serialize, Deserialize)]
