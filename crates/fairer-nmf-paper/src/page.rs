@@ -43,7 +43,7 @@ const SETTINGS: [&str; 10] = [
     "Standard NMF stops on the change of the error of all data together (1e-4), as in the published code, which knows no groups; on synthetic 2 groups still trade places then.",
     "AM and MU stop as the published code does, on the relative change of every group\u{2019}s loss (1e-4); the paper\u{2019}s text says error. On synthetic data a group has also settled at a loss below 0.1 %, which fits the published arrays.",
     "The coefficients of MU start at 1/L, as in the published code; the text starts them at 0.",
-    "One random start per trial, and no exact rows at the end: what this program adds by default (several starts, exchanges of topics, polish) is switched off.",
+    "One random start per trial, and no exact rows at the end: what this program adds by default (several starts, exchanges and splits of topics, polish) is switched off.",
     "AM solves both of its steps exactly; the published code uses OSQP, with SCS as a fallback.",
     "The error of a group alone is that of the last of its five baseline runs, as in the published code.",
     "Synthetic data are drawn anew from the seed, with our random generator. 20 Newsgroups is the paper\u{2019}s sample of 1,500 posts of the training split, with 200 terms.",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub enum Init {
     /// The library's choice. For the AM scheme: restarts from random factors, beside several of
-    /// them one from a standard fit, exchanges of topics that do little, and the best is finished until its
+    /// them one from a standard fit, exchanges of topics that do little and splits, and the best is finished until its
     /// worst loss stands still.
     /// For the others as [`Init::Random`].
     Auto,

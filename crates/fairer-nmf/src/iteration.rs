@@ -18,6 +18,7 @@ mod tests;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::Keeper;
+pub(crate) use dictionary_step::exact_for;
 pub(crate) use iterate::iterate;
 pub(crate) use made::{Part, Run};
 pub(crate) use measure::{criteria, measure};

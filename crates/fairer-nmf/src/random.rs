@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Rank(u64, u64),
     /// Folds and clusters behind groups that are found.
     Discover,
+    /// Halves of all topics in a round of a search.
+    Halves(u64),
     /// Data that are to be recognised: rows of group ℓ.
     Digest(u64),
 }
@@ -50,6 +52,7 @@ impl Purpose {
             Self::Rank(a, b) => (40, a, b),
             Self::Resample => (20, 0, 0),
             Self::Discover => (50, 0, 0),
+            Self::Halves(round) => (70, round, 0),
             Self::Digest(group) => (60, group, 0),
         }
     }

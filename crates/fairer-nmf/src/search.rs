@@ -1,11 +1,14 @@
-//! The search: restarts of the one loop (`iteration`) and exchanges of topics against baselines that
-//! are estimated or given. What knows of chance, of rows held out and of the worst share stands above it.
+//! The search: restarts of the one loop (`iteration`) and rounds of exchanges and splits of topics, against
+//! baselines that are estimated or given. What knows of chance, of rows held out and of the worst share stands above it.
 
 pub(crate) mod baselines;
 mod exchange;
 mod leximin;
 mod made;
 mod restarts;
+mod rounds;
+mod several;
+mod split;
 
 use crate::baseline::Baseline;
 use crate::bound::{BoundReport, bound_of_rows};

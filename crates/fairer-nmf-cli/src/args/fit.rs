@@ -51,7 +51,7 @@ pub(crate) struct SolverArgs {
     pub start_weights: StartWeights,
 
     /// How long to search: restarts, of which the best is kept (method am: half as many, and rounds of as many
-    /// exchanges of topics)
+    /// exchanges of topics and splits)
     #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub n_init: u32,

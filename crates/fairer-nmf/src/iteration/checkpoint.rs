@@ -224,7 +224,8 @@ impl Keeper {
 }
 
 /// What the names of runs begin with.
-pub(super) const KINDS: [&str; 5] = ["restart", "standard", "exchange", "finish", "baseline"];
+pub(super) const KINDS: [&str; 6] =
+    ["restart", "standard", "exchange", "split", "finish", "baseline"];
 
 /// Removes the files of runs that stand beside a checkpoint.
 fn remove_runs(path: &Path) -> std::io::Result<()> {

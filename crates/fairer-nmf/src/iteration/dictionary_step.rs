@@ -206,7 +206,7 @@ impl MinMax<'_> {
 }
 
 /// H ← the minimum of Σ w_ℓ‖X_ℓ − W_ℓH‖²/N_ℓ² for fixed weights w.
-pub(super) fn exact_for(
+pub(crate) fn exact_for(
     weights: &[f64],
     criteria: &[Criterion],
     statistics: &[Statistics],

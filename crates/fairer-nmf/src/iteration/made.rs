@@ -51,6 +51,13 @@ pub(crate) enum Part {
         /// Which of the round.
         number: usize,
     },
+    /// A run from a dictionary with one topic as two and two as one.
+    Split {
+        /// In which round.
+        round: usize,
+        /// Which of the round.
+        number: usize,
+    },
     /// The best run, until its worst loss stands still.
     Finish,
     /// The baseline of a group.
@@ -69,6 +76,7 @@ impl Part {
             Self::Restart => format!("restart-{restart}"),
             Self::Standard => format!("standard-{restart}"),
             Self::Exchange { round, number } => format!("exchange-{round}-{number}"),
+            Self::Split { round, number } => format!("split-{round}-{number}"),
             Self::Finish => format!("finish-{restart}"),
             Self::Baseline { group, run } => format!("baseline-{group}-{run}"),
         }

@@ -122,7 +122,8 @@ fn wishes(run: Standing<'_>, group: usize) -> Vec<Wish> {
     found.into_iter().map(|(_, wish)| wish).collect()
 }
 
-fn replaced(h: &Dictionary, topic: usize, values: &[f64]) -> Dictionary {
+/// The dictionary with other values of a topic.
+pub(super) fn replaced(h: &Dictionary, topic: usize, values: &[f64]) -> Dictionary {
     let mut new = h.clone();
     let of_topic = new.values.iter_mut().skip(topic).step_by(h.rank);
     of_topic.zip(values).for_each(|(entry, value)| *entry = *value);

@@ -1,27 +1,19 @@
 //! Several runs, of which the best is kept and, by default, finished.
 
-use super::exchange::{Standing, exchanges};
+use super::rounds::Search;
+use super::several::{Judge, TIE, each};
 use crate::Result;
 use crate::init::Init;
 use crate::iteration::{
-    Begin, Context, DictionaryRule, First, Objective, Part, Run, Scheme, Task, iterate, start,
+    Begin, Context, DictionaryRule, First, Part, Run, Scheme, Task, iterate, start,
 };
-use crate::parallel::try_map;
-use crate::parameters::{Method, Parameters, Ties};
+use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
-use crate::rows::{self, RowStart, RowStep, Rows};
+use crate::rows::Rows;
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::weights::WeightRule;
 use std::ops::ControlFlow;
-
-/// Factors below this size run their restarts in parallel; above, one after the other, so that
-/// no more than two representations are alive.
-const PARALLEL_RESTARTS: usize = 1 << 20;
-
-/// Runs whose objectives differ by less than this (worst losses; sums of squares relative to
-/// themselves) are equal: rounding does not choose between them, their number does.
-const TIE: f64 = 1e-9;
 
 /// The best run of a fit. Between standard NMF and Fairer-NMF (α from 0 to 1) it begins once at the best
 /// run of either, so that neither has a lower (1 − α)·total error + α·worst loss.
@@ -73,15 +65,9 @@ fn leading_up(progress: &Progress<'_>, observer: &Observer<'_>) -> ControlFlow<(
     }
 }
 
-/// Rounds of exchanges at the most.
-const ROUNDS: usize = 4;
-
-/// By how much of itself the worst loss has to fall in a round for another one to be worth it.
-const WORTH: f64 = 1e-4;
-
 /// The best of several runs of a task from starts of their own: `n_init`, or, by default ([`Init::Auto`]) for the AM
 /// scheme, half as many and one from a standard fit, so that several are never worse than that. There rounds of
-/// exchanges of as many topics follow ([`super::exchange`]), and the best run goes on until its worst loss stands still.
+/// exchanges and splits of topics follow ([`super::rounds`]), and the best run goes on until its worst loss stands still.
 fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
     let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
     let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
@@ -97,61 +83,21 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed)?;
         iterate(rows, begin, &task)
     };
-    // Every method is judged by what it lowers.
-    let value = |run: &Run<'_>| match task.scheme.costs() {
-        Some(costs) => run.penalised(costs),
-        None => task.scheme.objective.of(&run.measured),
-    };
-    let tie = |value: f64| if task.scheme.objective == Objective::Sum { TIE * value } else { TIE };
+    let judge = Judge::new(p, task.scheme);
     let mut best: Option<(usize, Run<'r>)> = None;
-    // A lexicographic fit begins at the run that is best so among those that tie.
-    let leximin = matches!(p.method, Method::Am { ties: Ties::Leximin, .. });
-    let above = |run: &Run<'_>, kept: &Run<'_>| match leximin {
-        true => !lexicographically_below(&run.measured.losses, &kept.measured.losses),
-        false => value(run) >= value(kept) - tie(value(kept)),
-    };
     let (mut taken, mut stopped) = (0, false);
     each(rows, p, task, restarts, &one, |restart, run| {
         taken += run.history.len();
         stopped |= run.status == Status::Stopped;
         match &best {
-            Some((_, kept)) if above(&run, kept) => {}
+            Some((_, kept)) if judge.is_no_better(&run, kept) => {}
             _ => best = Some((restart, run)),
         }
     })?;
     let (restart, mut best) = best.expect("n_init is at least 1 by Parameters::check");
     let of_best = Task { restart, restarts, ..*task };
-    if several && best.status == Status::Converged {
-        for round in 0..ROUNDS {
-            let begun = value(&best);
-            let Run { dictionary, statistics, weights, .. } = &best;
-            let standing = Standing { dictionary, statistics, weights };
-            let dictionaries = exchanges(standing, task.criteria, p.n_init);
-            let one = |number: usize| {
-                let mut rows = rows.apart();
-                rows.begin(p.rank, RowStart::Zero)?;
-                let first = First::Pass(RowStep::EXACT);
-                let dictionary = dictionaries[number].clone();
-                let begin = Begin { dictionary, first, history: Vec::new() };
-                let part = Part::Exchange { round, number };
-                let scheme = of_best.scheme.searching();
-                iterate(rows, begin, &Task { part, scheme, ..of_best })
-            };
-            if dictionaries.is_empty() || stopped || task.context.is_over() {
-                break;
-            }
-            each(rows, p, task, dictionaries.len(), &one, |_, run| {
-                stopped |= run.status == Status::Stopped;
-                if run.status == Status::Converged && !above(&run, &best) {
-                    best = run;
-                }
-            })?;
-            // Losses near zero are compared with what a run stands still by.
-            let least = (WORTH * begun.abs()).max(0.1 * task.stopping.tolerance);
-            if begun - value(&best) <= least {
-                break;
-            }
-        }
+    if several && best.status == Status::Converged && !stopped {
+        best = Search { rows, p, task: &of_best, judge }.bettered(best)?;
     }
     if auto && best.status == Status::Converged {
         return finish(best, &of_best);
@@ -162,35 +108,6 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
         return go_on(best, taken, &of_best);
     }
     Ok(best)
-}
-
-/// Makes runs 0 to `count` and hands them over in this order: side by side where one read serves several, or where
-/// they are small; else one after the other while there is time.
-fn each<'r>(
-    rows: &'r dyn Rows,
-    p: &Parameters,
-    task: &Task<'_>,
-    count: usize,
-    one: &(dyn Fn(usize) -> Result<Run<'r>> + Sync),
-    mut keep: impl FnMut(usize, Run<'r>),
-) -> Result<()> {
-    if let Some(all) = rows.gathering() {
-        let most = all.most(p.rank, rows.groups().len());
-        let runs: Vec<Run<'r>> = rows::side_by_side(all, most, count, one)?;
-        runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
-    } else if rows::entries(rows, p.rank) * p.n_init <= PARALLEL_RESTARTS {
-        let runs: Vec<Run<'r>> = try_map(count, one)?;
-        runs.into_iter().enumerate().for_each(|(number, run)| keep(number, run));
-    } else {
-        for number in 0..count {
-            // One has to be; others only while there is time.
-            if number > 0 && task.context.is_over() {
-                break;
-            }
-            keep(number, one(number)?);
-        }
-    }
-    Ok(())
 }
 
 /// What is left of the tolerance when the best run of standard NMF goes on: on TF-IDF its error falls by some
@@ -217,18 +134,6 @@ fn go_on<'r>(run: Run<'r>, taken: usize, task: &Task<'_>) -> Result<Run<'r>> {
         run.status = Status::Converged;
     }
     Ok(run)
-}
-
-/// Whether the sorted losses are below others', at the first that differs by more than rounding.
-fn lexicographically_below(own: &[f64], others: &[f64]) -> bool {
-    let sorted = |losses: &[f64]| {
-        let mut sorted = losses.to_vec();
-        sorted.sort_by(|a, b| b.total_cmp(a));
-        sorted
-    };
-    let differs = |(a, b): &(f64, f64)| (a - b).abs() > TIE;
-    let first = sorted(own).into_iter().zip(sorted(others)).find(differs);
-    first.is_some_and(|(a, b)| a < b)
 }
 
 /// Goes on with a run that has converged until its worst loss stands still.

@@ -1,0 +1,163 @@
+//! Rounds that better the best run of a fit: topics are exchanged, and split.
+
+use super::exchange::{Standing, exchanges};
+use super::several::{Judge, each};
+use super::split::{Apart, halves, splits};
+use crate::Result;
+use crate::dictionary::Dictionary;
+use crate::iteration::{Begin, Context, First, Part, Run, Scheme, Task, exact_for, iterate};
+use crate::parameters::Parameters;
+use crate::random::{Purpose, Stream};
+use crate::rows::{RowStart, RowStep, Rows};
+use crate::statistics::Statistics;
+use crate::stopping::{Status, Stopping};
+use crate::update::Update;
+
+/// Rounds at the most.
+const ROUNDS: usize = 4;
+
+/// Rounds at the least: the first exchanges and halves may be the wrong ones.
+const LEAST_ROUNDS: usize = 2;
+
+/// By how much of itself the worst loss has to fall in a round for another one to be worth it.
+const WORTH: f64 = 1e-4;
+
+/// Iterations that pull halves of topics apart.
+const PULLS: usize = 10;
+
+/// Splits that are tried for one iteration, for each start that was asked for.
+const TRIED: usize = 3;
+
+/// A search from the best of several starts.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'r, 'a> {
+    pub rows: &'r dyn Rows,
+    pub p: &'a Parameters,
+    /// That of the best run.
+    pub task: &'a Task<'a>,
+    pub judge: Judge,
+}
+
+impl<'r> Search<'r, '_> {
+    /// The best run after rounds of exchanges and splits, until one is not worth another.
+    pub fn bettered(&self, mut best: Run<'r>) -> Result<Run<'r>> {
+        let mut in_vain = 0;
+        for round in 0..ROUNDS {
+            let begun = self.judge.value(&best);
+            // What did not help is not tried again.
+            let known = in_vain * self.p.n_init;
+            let mut exchanged =
+                exchanges(standing(&best), self.task.criteria, known + self.p.n_init);
+            exchanged.drain(..known.min(exchanged.len()));
+            let part = |number| Part::Exchange { round, number };
+            if !self.go_on(&exchanged, &part, &mut best)? {
+                break;
+            }
+            let split = self.most_promising(&best, round)?;
+            let part = |number| Part::Split { round, number };
+            if !self.go_on(&split, &part, &mut best)? {
+                break;
+            }
+            // Losses near zero are compared with what a run stands still by.
+            let least = (WORTH * begun.abs()).max(0.1 * self.task.stopping.tolerance);
+            let helped = begun - self.judge.value(&best) > least;
+            if !helped && round + 1 >= LEAST_ROUNDS {
+                break;
+            }
+            in_vain = if helped { 0 } else { in_vain + 1 };
+        }
+        Ok(best)
+    }
+
+    /// Runs from dictionaries, of which the best is kept where it is better. Whether there is more time.
+    fn go_on(
+        &self,
+        dictionaries: &[Dictionary],
+        part: &(dyn Fn(usize) -> Part + Sync),
+        best: &mut Run<'r>,
+    ) -> Result<bool> {
+        if self.is_over() {
+            return Ok(false);
+        }
+        let scheme = self.task.scheme.searching();
+        let one = |number: usize| {
+            self.from(&dictionaries[number], &Task { part: part(number), scheme, ..*self.task })
+        };
+        let mut stopped = false;
+        each(self.rows, self.p, self.task, dictionaries.len(), &one, |_, run| {
+            stopped |= run.status == Status::Stopped;
+            if run.status == Status::Converged && !self.judge.is_no_better(&run, best) {
+                *best = run;
+            }
+        })?;
+        Ok(!stopped && !self.is_over())
+    }
+
+    /// A run from a dictionary and its exact rows.
+    fn from(&self, dictionary: &Dictionary, task: &Task<'_>) -> Result<Run<'r>> {
+        let mut rows = self.rows.apart();
+        rows.begin(self.p.rank, RowStart::Zero)?;
+        let first = First::Pass(RowStep::EXACT);
+        iterate(rows, Begin { dictionary: dictionary.clone(), first, history: Vec::new() }, task)
+    }
+
+    /// The splits that stand best after one iteration.
+    fn most_promising(&self, best: &Run<'r>, round: usize) -> Result<Vec<Dictionary>> {
+        let Some((wide, statistics)) = self.pulled_apart(best, round)? else {
+            return Ok(Vec::new());
+        };
+        let apart = Apart { wide: &wide, statistics: &statistics };
+        let count = TRIED * self.p.n_init;
+        let candidates = splits(standing(best), apart, self.task.criteria, count);
+        let stopping = Stopping { max_iterations: 1, ..*self.task.stopping };
+        let scheme = Scheme { looks_ahead: false, ..self.task.scheme.searching() };
+        // Made anew sooner than read.
+        let context = Context { keeper: None, ..self.task.context };
+        let task = Task { stopping: &stopping, scheme, context, ..*self.task };
+        let one = |number: usize| {
+            let run = self.from(&candidates[number], &task)?;
+            Ok((self.judge.value(&run), run.dictionary))
+        };
+        let mut tried = Vec::new();
+        let keep = |_, found| tried.push(found);
+        each(self.rows, self.p, self.task, candidates.len(), &one, keep)?;
+        tried.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(tried.into_iter().map(|(_, h)| h).take(self.p.n_init - 1).collect())
+    }
+
+    /// All topics of a run as two that were pulled apart; none where the time does not allow for it, or none is left to
+    /// be united.
+    fn pulled_apart(
+        &self,
+        best: &Run<'r>,
+        round: usize,
+    ) -> Result<Option<(Dictionary, Vec<Statistics>)>> {
+        if best.dictionary.rank < 3 {
+            return Ok(None);
+        }
+        let mut stream = Stream::new(self.p.seed, Purpose::Halves(round as u64), 0);
+        let mut wide = halves(&best.dictionary, &mut stream);
+        let mut rows = self.rows.apart();
+        rows.begin(wide.rank, RowStart::Zero)?;
+        let mut statistics = rows.pass(&wide, RowStep::EXACT)?;
+        for _ in 0..PULLS {
+            let told = self.task.tell(0, &best.measured, &best.weights);
+            if told.is_break() || self.is_over() {
+                return Ok(None);
+            }
+            let Task { criteria, context, .. } = self.task;
+            exact_for(&best.weights, criteria, &statistics, &mut wide, context.limit);
+            statistics = rows.pass(&wide, RowStep::Update(Update::Hals))?;
+        }
+        Ok(Some((wide, statistics)))
+    }
+
+    fn is_over(&self) -> bool {
+        self.task.context.is_over()
+    }
+}
+
+fn standing<'a>(run: &'a Run<'_>) -> Standing<'a> {
+    let Run { dictionary, statistics, weights, .. } = run;
+    Standing { dictionary, statistics, weights }
+}
