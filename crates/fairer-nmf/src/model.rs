@@ -74,7 +74,9 @@ pub struct Model {
     pub parameters: Parameters,
     /// How the run ended.
     pub status: Status,
-    /// Losses of the groups after every iteration of the kept run.
+    /// What every group was at after every iteration of the kept run, in units of loss: its loss, and after a fit that
+    /// allowed for chance ([`Model::minimised`]) the loss less a_ℓ, of the groups that count
+    /// ([`Allowance::counts`]); of others the loss.
     pub history: Vec<Vec<f64>>,
     /// How far the dictionary is at the most from the best one for the representation that is
     /// delivered with it, in units of the worst loss. It says nothing of the factorisation as a

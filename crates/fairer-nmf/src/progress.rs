@@ -24,12 +24,14 @@ pub enum Progress<'a> {
         restarts: usize,
         /// Number of the iteration, from 1; 0 while start weights lead up to the first.
         iteration: usize,
-        /// Losses of the groups.
+        /// What the run lowers, of every group: losses against what the fit holds errors against, which is the baseline and what
+        /// is allowed beyond it. Where the worst share of rows is minimised, relative errors.
         losses: &'a [f64],
-        /// λ: the share of every group in the exact dictionary step (sum 1; even for the other
-        /// methods). A group at 0 has no say in the dictionary of this iteration.
+        /// λ: the share of every group in the dictionary step (sum 1): of the exact one, or by the rule of its weights; even
+        /// for standard NMF. A group at 0 has no say in the dictionary of this iteration. All are 0 where the worst share of
+        /// rows is minimised: its weights are of rows.
         weights: &'a [f64],
-        /// The largest of the losses.
+        /// The largest of the losses; the mean relative error of the worst share of rows, where that is minimised.
         worst_loss: f64,
     },
     /// An audit is at work.

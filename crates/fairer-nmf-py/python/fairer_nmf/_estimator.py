@@ -167,7 +167,8 @@ class FairerNMF(Fitted):
         After ``n_components="auto"``: `rank`, `rank_of_all`, `worst_off` (a group and its rank) and
         `points`, the held-out errors and the stability of the topics of every rank tried.
     history_ : ndarray of shape (n_iter_, n_groups)
-        Losses after every iteration.
+        Losses after every iteration; where `criterion_` is "adjusted-loss", less `group_allowances_` (not of
+        groups outside the maximum that are allowed nothing).
     worst_share_error_ : float
         After ``worst_share=``: the mean relative error of the worst share of rows;
         `worst_share_history_` has it after every round.
