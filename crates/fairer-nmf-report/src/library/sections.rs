@@ -1,8 +1,7 @@
 //! The sections of a page behind the first, from what the library found.
 
-use fairer_nmf::Model;
 use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals};
-use fairer_nmf::fit::Allowance;
+use fairer_nmf::fit::{Allowance, Minimised};
 use fairer_nmf::stopping::Status;
 
 use super::{Audited, Fitted};
@@ -83,7 +82,7 @@ pub(super) fn quality<'a>(
         history: model
             .history
             .iter()
-            .map(|losses| worst_inside(model, losses, allowances))
+            .map(|losses| worst_counted(model.minimised(), losses, allowances))
             .collect(),
         step_gap: model.step_gap,
         global_bound,
@@ -91,15 +90,20 @@ pub(super) fn quality<'a>(
     page::Quality { criterion, fits: fits.into_iter().map(fit).collect() }
 }
 
-/// The largest of what an iteration reached over the groups inside the maximum. A fit that allowed for
-/// nothing has losses in its history.
-fn worst_inside(model: &Model, losses: &[f64], allowances: &[Allowance]) -> f64 {
-    let of = |l: usize| {
+/// The largest of what an iteration reached, by the rule of [`fairer_nmf::Model::worst_criterion`]. A fit that allowed for
+/// nothing has losses in its history, another has had what it allows taken off.
+fn worst_counted(reached: Minimised, losses: &[f64], allowances: &[Allowance]) -> f64 {
+    let of = |(l, &loss): (usize, &f64)| {
         let allowed = allowances.get(l).copied().unwrap_or_default();
-        let later = if model.groups[l].allowance.is_some() { 0.0 } else { allowed.loss };
-        (!allowed.outside).then_some(losses[l] - later)
+        (
+            loss,
+            match reached {
+                Minimised::Loss => allowed,
+                Minimised::AdjustedLoss => Allowance { loss: 0.0, outside: !allowed.counts() },
+            },
+        )
     };
-    (0..losses.len()).filter_map(of).fold(f64::NEG_INFINITY, f64::max)
+    Allowance::largest(losses.iter().enumerate().map(of)).unwrap_or(f64::NEG_INFINITY)
 }
 
 /// Section 6: the topics of a dictionary, and the name of the one they were matched with;
@@ -129,5 +133,24 @@ pub(super) fn topics(
         model: Some(name.to_owned()),
         reference: reference.map(ToOwned::to_owned),
         topics: audit.topics.iter().enumerate().map(topic).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_of_a_fit_ends_at_the_criterion_that_stands_beside_it() {
+        // Inside; outside and allowed what it pays, so that it counts; outside and not known of.
+        let of = |loss, outside| Allowance { loss, outside };
+        let allowances = [of(0.02, false), of(0.05, true), of(-0.01, true)];
+        let losses = [0.04, 0.11, 0.5];
+        let criterion = Allowance::largest(losses.into_iter().zip(allowances)).unwrap();
+        assert_eq!(criterion, 0.11 - 0.05, "the group outside is what the fit could not lower");
+        let reached = [0.04 - 0.02, 0.11 - 0.05, 0.5];
+        assert_eq!(worst_counted(Minimised::AdjustedLoss, &reached, &allowances), criterion);
+        assert_eq!(worst_counted(Minimised::Loss, &losses, &allowances), criterion);
+        assert_eq!(worst_counted(Minimised::Loss, &losses, &[]), 0.5);
     }
 }
