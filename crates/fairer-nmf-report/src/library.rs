@@ -344,7 +344,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     let anew = audit.bootstrap_refit.as_ref().map(|b| &b.groups[l].loss);
     // A group's own dictionary does not depend on the shared one: its held-out error was measured
     // once, in the audit in full, and holds for all models.
-    let own = main.held_out.as_ref().and_then(|h| h.groups[l].relative_baseline);
+    let own = main.held_out.as_ref().map(|h| &h.groups[l]);
     let chance = audit.chance.as_ref().map(|c| &c.groups[l]);
     // What a model that evens the groups out leaves between them is its making, and tests nothing.
     let differs = ranges.filter(|_| !audit.options.evened);
@@ -358,7 +358,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         cross_fitted_loss: ranges.map(|d| d.loss.estimate),
         refit_loss_low: anew.map(|interval| interval.low),
         refit_loss_high: anew.map(|interval| interval.high),
-        held_out_loss: own.map(|own| group.relative_error - own),
+        held_out_loss: own.and_then(|own| own.loss_of(group.relative_error)),
         p_value: audit.shown_permutation().map(|p| p_value(&p.groups[l])),
         chance_mean: chance.map(|c| c.mean),
         chance_low: chance.map(|c| c.low),

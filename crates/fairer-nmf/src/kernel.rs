@@ -17,6 +17,10 @@ pub(crate) mod tiles;
 /// Numbers of a vector: the f64 lanes of one AVX-512 register (two of AVX2).
 pub(crate) const LANES: usize = 8;
 
+/// Features of a row that are summed in f32 before the sum goes on in f64: along 20,000 of them a sum in
+/// f32 alone is good to 6e-6 only.
+pub(crate) const LONGEST_SUM: usize = 512;
+
 /// `r` rounded up to whole vectors.
 pub(crate) fn padded(r: usize) -> usize {
     r.next_multiple_of(LANES)

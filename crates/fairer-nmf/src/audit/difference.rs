@@ -29,6 +29,7 @@
 
 use super::is_small;
 use super::unseen::{FOLDS, Unseen};
+use crate::criterion::Criterion;
 use crate::student;
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +183,7 @@ fn estimate(group: &Unseen, rank: usize) -> Estimate {
         rows,
         effective: group.effective,
         mass: group.mass,
-        loss: error - baseline,
+        loss: Criterion { offset: baseline, scale: 1.0 }.loss(error),
         se: se(of_own),
         se_of_more: se(UNSURE),
         error,

@@ -27,6 +27,7 @@ use crate::rows::{Element, RowStart, RowStep, Rows, Units, squared_norm};
 use crate::statistics::Statistics;
 use crate::steps::Steps;
 use crate::stopping::{Measured, Stopping};
+use crate::weights::mixture;
 use crate::{Error, GroupedData, Progress, Result};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -205,7 +206,7 @@ struct State {
 
 impl State {
     fn objective(&self, alpha: f64) -> f64 {
-        (1.0 - alpha) * self.total_error + alpha * self.measured.worst()
+        mixture::value(alpha, self.total_error, self.measured.worst())
     }
 }
 

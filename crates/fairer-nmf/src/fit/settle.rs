@@ -12,8 +12,9 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
         // The loss stays the paper's, against E; what was minimised is that less what is allowed.
         group.loss = baseline.criterion(group.norm).relative_loss(group.relative_error);
         if !allowance.counts() {
-            let shift = allowance.offset(baseline.error, group.norm) - baseline.error;
-            model.history.iter_mut().for_each(|losses| losses[l] += shift / group.norm);
+            let offset = allowance.offset(baseline.error, group.norm);
+            let allowed = baseline.criterion(group.norm).loss(offset);
+            model.history.iter_mut().for_each(|losses| losses[l] += allowed);
         }
         group.baseline = baseline.clone();
         group.allowance = adjusted.then_some(allowance.loss);

@@ -5,7 +5,7 @@ use crate::penalties::Cost;
 use crate::rows::RowStep;
 use crate::stopping::Measured;
 use crate::update::Update;
-use crate::weights::WeightRule;
+use crate::weights::{WeightRule, mixture};
 
 /// What a run lowers, and what runs are compared by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl Objective {
             Self::Sum => measured.squares(),
             Self::Worst => measured.worst(),
             Self::Mixture { alpha, squared_norm } => {
-                (1.0 - alpha) * measured.relative_total(squared_norm) + alpha * measured.worst()
+                mixture::value(alpha, measured.relative_total(squared_norm), measured.worst())
             }
         }
     }

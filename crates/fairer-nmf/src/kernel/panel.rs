@@ -4,7 +4,7 @@
 //! registers while they run along the panel; nothing is packed first, which is what a general
 //! library spends much of its time on when one factor is thin.
 
-use super::{settled, vectorised};
+use super::{LONGEST_SUM, settled, vectorised};
 use crate::kernel::buffer::Buffer;
 use crate::number::Number;
 
@@ -17,10 +17,6 @@ const WIDEST: usize = 3;
 const MOST_DOTS: usize = 4;
 /// Vectors of a row below which they never are.
 const LONG: usize = 8;
-
-/// Features that are summed in f32 before the sum goes on in f64: along 20,000 features a sum in
-/// f32 alone is good to 6e-6 only.
-const LONGEST_SUM: usize = 512;
 
 /// Hᵀ (n×r) in the form that [`times`] reads.
 pub struct Packed<T> {

@@ -21,6 +21,11 @@ const CLOSE: f64 = 2e-3;
 /// Values of τ tried in one step at the most.
 const TRIES: usize = 8;
 
+/// F_α of a total error and a worst loss.
+pub(crate) fn value(alpha: f64, total_error: f64, worst_loss: f64) -> f64 {
+    (1.0 - alpha) * total_error + alpha * worst_loss
+}
+
 /// What one step leaves to the next.
 pub(crate) struct Search {
     alpha: f64,
@@ -150,7 +155,7 @@ impl Search {
         let groups = self.groups();
         let loss = |l: usize| self.criteria[l].relative_loss(relative(l));
         let worst = (0..groups).map(loss).fold(f64::NEG_INFINITY, f64::max);
-        (1.0 - self.alpha) * relative(groups) + self.alpha * worst
+        value(self.alpha, relative(groups), worst)
     }
 }
 

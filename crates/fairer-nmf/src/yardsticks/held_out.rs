@@ -15,6 +15,7 @@
 
 use super::fitter::standard;
 use crate::baseline::GroupBaseline;
+use crate::criterion::Criterion;
 use crate::data::Group;
 use crate::evaluate::{Evaluation, errors_by_group};
 use crate::parallel::try_map;
@@ -36,6 +37,18 @@ pub struct HeldOutGroup {
     /// Whether the group has fewer rows than 2 × rank, so that its usual baseline is close to
     /// zero by construction.
     pub small: bool,
+}
+
+impl HeldOutGroup {
+    /// The loss of a relative error, of whichever dictionary, against e_ℓ.
+    #[must_use]
+    pub fn loss_of(&self, relative_error: f64) -> Option<f64> {
+        loss(self.relative_baseline, relative_error)
+    }
+}
+
+fn loss(relative_baseline: Option<f64>, relative_error: f64) -> Option<f64> {
+    relative_baseline.map(|e| Criterion { offset: e, scale: 1.0 }.loss(relative_error))
 }
 
 /// What cross-validation found.
@@ -86,7 +99,7 @@ pub(crate) fn watched<T: Element>(
     let rank = evaluation.representation.ncols();
     let of = |(l, relative_baseline): (usize, Option<f64>)| HeldOutGroup {
         relative_baseline,
-        loss: relative_baseline.map(|e| evaluation.relative_errors[l] - e),
+        loss: loss(relative_baseline, evaluation.relative_errors[l]),
         small: is_small(data.groups()[l].rows.len(), rank),
     };
     let found = relative_baselines(data, rank, (folds, runs), seed, steps)?;

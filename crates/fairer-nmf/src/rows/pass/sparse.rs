@@ -7,13 +7,11 @@
 //! read and written all the same.
 
 use crate::data::{Csr, Indices};
-use crate::kernel::{LANES, Pack, fused, padded, settled, vectorised};
+use crate::kernel::{LANES, LONGEST_SUM, Pack, fused, padded, settled, vectorised};
 use crate::number::Number;
 
 /// Vectors of a row that are kept in registers; longer rows take the general loop.
 const WIDEST: usize = 8;
-/// Entries of a row that are summed before the sum goes on in f64.
-const LONGEST_SUM: usize = 512;
 
 /// A column number in either width.
 trait Column: Copy {
