@@ -34,6 +34,7 @@ pub use sets::HEART_DISEASE;
 use sets::{SETS, Set};
 use store::Store;
 
+pub use trials::trial_baselines;
 /// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {

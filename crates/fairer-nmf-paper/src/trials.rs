@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Stopping, Update,
@@ -92,8 +93,11 @@ pub(super) fn observe(watch: &dyn Watch) -> ControlFlow<()> {
 }
 
 /// The baselines of a trial; none where a stop left a group without.
-pub(super) fn trial_baselines(
-    data: &GroupedData<'_, f64>,
+///
+/// # Errors
+/// As [`estimate_baselines`], but for a stop.
+pub fn trial_baselines<T: Element>(
+    data: &GroupedData<'_, T>,
     rank: usize,
     baseline: &Baseline,
     seed: u64,

@@ -2,11 +2,9 @@
 
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{
-    Baseline, GroupedData, Method, Observer, Parameters, baseline::GroupBaseline, fit,
-    fit::estimate_baselines,
-};
+use fairer_nmf::{Baseline, GroupedData, Method, Parameters, fit};
 use fairer_nmf_io::Failure;
+use fairer_nmf_paper::trial_baselines;
 use serde::Serialize;
 
 use super::Maker;
@@ -122,18 +120,4 @@ fn one_trial<T: Element>(
         }
     }
     Ok(records)
-}
-
-/// The baselines of a trial; none where a stop left a group without.
-pub(crate) fn trial_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    baseline: &Baseline,
-    seed: u64,
-    observer: &Observer<'_>,
-) -> Result<Option<Vec<GroupBaseline>>, Failure> {
-    match estimate_baselines(data, rank, baseline, seed, observer) {
-        Err(fairer_nmf::Error::Stopped) => Ok(None),
-        found => Ok(Some(found?)),
-    }
 }
