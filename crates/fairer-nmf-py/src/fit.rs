@@ -36,14 +36,16 @@ pub struct Settings {
     unobserved: bool,
     update: String,
     init: String,
-    baseline: String,
+    /// A name; none where errors are given.
+    baseline: Option<String>,
     baseline_runs: usize,
     baseline_errors: Option<Vec<f64>>,
     n_init: usize,
     tolerance: f64,
     max_iterations: usize,
     time_limit: Option<f64>,
-    start_weights: String,
+    /// A name; none where weights are given.
+    start_weights: Option<String>,
     given_weights: Option<Vec<f64>>,
     normalize: bool,
     polish: bool,
@@ -68,7 +70,8 @@ impl Settings {
         p.init = named("init", &self.init)?;
         p.start_weights = self.start_weights()?;
         p.n_init = self.n_init;
-        p.baseline = baseline(&self.baseline, self.baseline_runs, self.baseline_errors.clone())?;
+        let errors = self.baseline_errors.clone();
+        p.baseline = baseline(self.baseline.as_deref(), self.baseline_runs, errors)?;
         p.stopping.tolerance = self.tolerance;
         p.stopping.max_iterations = self.max_iterations;
         p.stopping.time_limit = self.time_limit()?;
@@ -142,12 +145,13 @@ impl Settings {
     }
 
     fn start_weights(&self) -> PyResult<StartWeights> {
-        match &self.given_weights {
-            Some(weights) => Ok(StartWeights::Given { weights: weights.clone() }),
-            None => self.start_weights.parse().or_else(|_| {
-                let expected = "'even', 'bound' or one weight per group";
-                unknown("start_weights", &self.start_weights, expected)
-            }),
+        let expected = "'even', 'bound' or one weight per group";
+        match (&self.given_weights, self.start_weights.as_deref()) {
+            (Some(weights), _) => Ok(StartWeights::Given { weights: weights.clone() }),
+            (None, Some(name)) => {
+                name.parse().or_else(|_| unknown("start_weights", name, expected))
+            }
+            (None, None) => unknown("start_weights", "None", expected),
         }
     }
 
@@ -187,8 +191,8 @@ pub fn method(name: &str, update: &str) -> PyResult<Method> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Yardstick {
-    /// A name; empty where errors are given.
-    baseline: String,
+    /// A name; none where errors are given.
+    baseline: Option<String>,
     runs: usize,
     errors: Option<Vec<f64>>,
     pub seed: u64,
@@ -196,15 +200,17 @@ pub struct Yardstick {
 
 impl Yardstick {
     pub fn baseline(&self) -> PyResult<Baseline> {
-        baseline(&self.baseline, self.runs, self.errors.clone())
+        baseline(self.baseline.as_deref(), self.runs, self.errors.clone())
     }
 }
 
 /// A kind of baseline by its name, or the errors that were given.
-pub fn baseline(name: &str, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
-    if let Some(errors) = errors {
-        return Ok(Baseline::Given { errors });
-    }
+pub fn baseline(name: Option<&str>, runs: usize, errors: Option<Vec<f64>>) -> PyResult<Baseline> {
+    let name = match (errors, name) {
+        (Some(errors), _) => return Ok(Baseline::Given { errors }),
+        (None, Some(name)) => name,
+        (None, None) => return unknown("baseline", "None", "a name or one error per group"),
+    };
     let named: Baseline = name.parse().or_else(|wrong: UnknownName| {
         let names = wrong.listed('\'', &[]).replace(" or ", ", ");
         let expected = format!("{names} or one error per group");

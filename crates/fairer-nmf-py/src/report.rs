@@ -44,18 +44,18 @@ pub struct ReportSettings {
     /// Draws of the intervals and of the test in which everything is fitted anew; 0 for none.
     refit: usize,
     /// The method of the audited dictionary, where it is fitted anew.
-    fitted_by: String,
-    /// How the groups were found in these rows, so that no test holds for them; empty where they were given.
-    found_by: String,
-    /// The method of a model of ours that evens the groups out; empty for other dictionaries.
-    method: String,
-    /// The kind of the baselines, as they are estimated anew; empty where they were given.
-    baseline: String,
+    fitted_by: Option<String>,
+    /// How the groups were found in these rows, so that no test holds for them; none where they were given.
+    found_by: Option<String>,
+    /// The method of a model of ours that evens the groups out; none for other dictionaries.
+    method: Option<String>,
+    /// The kind of the baselines, as they are estimated anew; none where they were given.
+    baseline: Option<String>,
     allow_small_groups: bool,
     /// What the fit of the dictionary allowed every group, where it is ours and these are its groups; else empty.
     allowances: Vec<f64>,
-    /// What the fit said of them.
-    notes: Vec<String>,
+    /// What the fit said of them: codes and sentences.
+    notes: Vec<(String, String)>,
     chance_draws: usize,
     /// Seconds at the most for them.
     chance_time: f64,
@@ -111,10 +111,7 @@ pub fn report<'py>(
     let groups = Groups::of(groups)?;
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
-    let made = match settings.method.as_str() {
-        "" => None,
-        name => Some(method(name, "auto")?),
-    };
+    let made = settings.method.as_deref().map(|name| method(name, "auto")).transpose()?;
     let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?, made);
     if !(settings.chance_time.is_finite() && settings.chance_time >= 0.0) {
         let time = settings.chance_time;
@@ -141,7 +138,10 @@ fn refit(s: &ReportSettings, rank: usize) -> PyResult<Option<Refit>> {
     if s.refit == 0 {
         return Ok(None);
     }
-    let method = method(&s.fitted_by, "auto")?;
+    let Some(fitted_by) = &s.fitted_by else {
+        return Err(PyValueError::new_err("refit needs fitted_by, the method of the dictionary"));
+    };
+    let method = method(fitted_by, "auto")?;
     let parameters = parameters(s, rank)?.with(|p| {
         p.method = method;
         p.bound = false;
@@ -151,8 +151,8 @@ fn refit(s: &ReportSettings, rank: usize) -> PyResult<Option<Refit>> {
 
 /// How models of this rank are fitted.
 fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
-    let given = s.baseline.is_empty().then(|| s.baselines.clone());
-    let baseline = baseline(&s.baseline, s.baseline_runs, given)?;
+    let given = s.baseline.is_none().then(|| s.baselines.clone());
+    let baseline = baseline(s.baseline.as_deref(), s.baseline_runs, given)?;
     Ok(Parameters::new(rank).with(|p| {
         p.baseline = baseline;
         p.allow_small_groups = s.allow_small_groups;
@@ -187,7 +187,7 @@ fn find<T: Element>(
         o.seed = s.seed;
     });
     options.chance.check()?;
-    let were_found = !s.found_by.is_empty();
+    let were_found = s.found_by.is_some();
     let options = if were_found { options.untested() } else { options };
     let peers = match s.compare {
         true => {
@@ -219,13 +219,16 @@ fn find<T: Element>(
         normalize: if s.normalize { "features" } else { "none" },
         seed: s.seed,
         min_group_size: s.min_group_size,
-        notes: s.notes.iter().map(|said| Note::new("groups-like-chance", said)).collect(),
+        notes: s.notes.iter().cloned().map(note).collect(),
         ..About::default()
     };
     let mut report = library::report(about, &data, &found, &baselines, None, bound);
-    if were_found {
-        let (name, value) = ("discover".to_owned(), s.found_by.clone());
-        report.settings.push(page::Setting { name, value });
+    if let Some(how) = &s.found_by {
+        report.settings.push(library::setting("discover", how));
     }
     Ok(report)
+}
+
+fn note((code, sentence): (String, String)) -> Note {
+    Note { code: code.into(), sentence }
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _elsewhere
+from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _elsewhere, _meaning
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._audited import Audit
 from fairer_nmf._messages import in_names_of
@@ -171,13 +171,13 @@ def audit(
         "matters": _data.number("matters", matters),
         "min_group_size": 0,
         "refit": 0,
-        "fitted_by": "",
+        "fitted_by": None,
         "found_by": _dictionary.found_by(model, names),
         "method": _dictionary.evens_out(model, names),
-        "baseline": baseline if isinstance(baseline, str) else "",
+        "baseline": baseline if isinstance(baseline, str) else None,
         "allow_small_groups": bool(allow_small_groups),
         "allowances": _dictionary.allowances(model, names),
-        "notes": list(model.notes_) if _dictionary.allowances(model, names) else [],
+        "notes": _meaning.notes(model._model) if _dictionary.allowances(model, names) else [],
         "chance_draws": 40,
         "chance_time": 60.0,
         "seed": _data.seed(random_state),

@@ -110,7 +110,7 @@ class Audit(GroupTable, Pages):
         if self._verdict is None:
             settings = self._subject.settings
             # Of a model that evens the groups out it is about standard NMF, which is fitted beside it.
-            self._beside = settings["method"] != ""
+            self._beside = settings["method"] is not None
             bare = self.report(
                 draws=0,
                 permutations=0,

@@ -109,7 +109,7 @@ def yardstick(
 ) -> _core.Yardstick:
     """Say by what losses are measured: a preset by its name, or numbers that the user states."""
     return {
-        "baseline": baseline if isinstance(baseline, str) else "",
+        "baseline": baseline if isinstance(baseline, str) else None,
         "runs": _data.count("baseline_runs", runs),
         "errors": given("baseline", baseline, groups),
         "seed": _data.seed(random_state),

@@ -28,14 +28,14 @@ class Settings(TypedDict):
     unobserved: bool
     update: str
     init: str
-    baseline: str
+    baseline: str | None
     baseline_runs: int
     baseline_errors: list[float] | None
     n_init: int
     tolerance: float
     max_iterations: int
     time_limit: float | None
-    start_weights: str
+    start_weights: str | None
     given_weights: list[float] | None
     normalize: bool
     polish: bool
@@ -64,13 +64,13 @@ class ReportSettings(TypedDict):
     matters: float
     min_group_size: int
     refit: int
-    fitted_by: str
-    found_by: str
-    method: str
-    baseline: str
+    fitted_by: str | None
+    found_by: str | None
+    method: str | None
+    baseline: str | None
     allow_small_groups: bool
     allowances: list[float]
-    notes: list[str]
+    notes: list[tuple[str, str]]
     chance_draws: int
     chance_time: float
     seed: int
@@ -90,7 +90,7 @@ class Reading(TypedDict):
     threads: int
 
 class Yardstick(TypedDict):
-    baseline: str
+    baseline: str | None
     runs: int
     errors: Sequence[float] | None
     seed: int

@@ -54,26 +54,26 @@ def scaling(normalize: Normalize | str, H: Any) -> Normalize:
     return "features" if getattr(H, "_model", None) is not None and H._model.scale is not None else None
 
 
-def evens_out(H: Any, names: list[str]) -> str:
-    """Give the method of a fitted model of ours that evens these groups out, else nothing.
+def evens_out(H: Any, names: list[str]) -> str | None:
+    """Give the method of a fitted model of ours that evens these groups out, else None.
 
     A model of other groups, or of the worst share of rows, is one from elsewhere to them.
     """
     evens = knows(H, names) and H.worst_share is None and H.method in ("am", "mu")
-    return str(H.method) if evens else ""
+    return str(H.method) if evens else None
 
 
 def allowances(H: Any, names: list[str]) -> list[float]:
     """Give what the fit of a model of ours allowed these groups, where they are its groups and it did; else nothing."""
-    if not evens_out(H, names) or sorted(names) != sorted(H._model.groups):
+    if evens_out(H, names) is None or sorted(names) != sorted(H._model.groups):
         return []
     allowed = dict(zip(H._model.groups, H._model.allowances.tolist(), strict=True))
     return [allowed[name] for name in names] if any(allowed.values()) else []
 
 
-def found_by(H: Any, names: list[str]) -> str:
-    """Give how a fitted model of ours has found these groups, so that no test holds for them; else nothing."""
-    return str(H.discover) if knows(H, names) and hasattr(H, "discovered_labels_") else ""
+def found_by(H: Any, names: list[str]) -> str | None:
+    """Give how a fitted model of ours has found these groups, so that no test holds for them; else None."""
+    return str(H.discover) if knows(H, names) and hasattr(H, "discovered_labels_") else None
 
 
 def knows(H: Any, names: list[str]) -> bool:

@@ -190,7 +190,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
         self.worst_criterion_ = model.worst_criterion
         self.criterion_ = model.criterion
         self.group_allowances_ = model.allowances
-        self.notes_ = [said for kind, said in model.warnings if kind == "groups-like-chance"]
+        self.notes_ = [sentence for _, sentence in _meaning.notes(model)]
         self.reconstruction_err_ = model.total_error
         self.step_gap_ = model.step_gap
         self.global_bound_ = model.global_bound

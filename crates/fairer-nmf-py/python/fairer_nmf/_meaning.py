@@ -34,7 +34,7 @@ def settings(
     errors = _baseline.given("baseline", told.baseline, groups)
     weights = _baseline.given("start_weights", told.start_weights, groups)
     limit = told.time_limit
-    preset = told.baseline if isinstance(told.baseline, str) else ""
+    preset = told.baseline if isinstance(told.baseline, str) else None
     discover = None if told.discover is None else str(told.discover)
     if groups is not None and discover is not None:
         raise ValueError("discover finds the groups itself: leave sensitive_features or discover out")
@@ -63,7 +63,7 @@ def settings(
         "tolerance": _data.number("tol", told.tol),
         "max_iterations": _data.count("max_iter", told.max_iter),
         "time_limit": None if limit is None else _data.number("time_limit", limit),
-        "start_weights": str(told.start_weights) if weights is None else "",
+        "start_weights": str(told.start_weights) if weights is None else None,
         "given_weights": weights,
         "normalize": _data.scaled(told.normalize),
         "polish": True,
@@ -168,6 +168,15 @@ def warn_of_no_groups(method: str, y: Any) -> None:
     warn(f"method {method!r} has no groups to be fair to: the fit is plain NMF. {cure}")
 
 
+#: Codes of the library's warnings that are notes here: they tell what a fit has done as it should.
+NOTES = ("groups-like-chance",)
+
+
+def notes(model: _core.Model) -> list[tuple[str, str]]:
+    """Give what a fit notes, each a code and a sentence."""
+    return [(kind, sentence) for kind, sentence in model.warnings if kind in NOTES]
+
+
 def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
     """Warn of what the library found; of many small groups once."""
     rank = len(model.components)
@@ -177,7 +186,7 @@ def pass_on_warnings(model: _core.Model, groups: _data.Groups | None) -> None:
         if rows <= rank and not outside
     ]
     for kind, sentence in model.warnings:
-        if kind == "groups-like-chance":
+        if kind in NOTES:
             continue  # no warning: `notes_` has it
         if kind == "not-converged":
             warn(sentence, ConvergenceWarning)

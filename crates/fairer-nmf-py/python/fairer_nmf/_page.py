@@ -283,7 +283,7 @@ class Pages:
             "chance_draws": _data.count("chance_draws", chance_draws, least=0),
             "chance_time": _data.number("chance_time", chance_time),
             "refit": refit,
-            "fitted_by": fitted_by or "",
+            "fitted_by": fitted_by,
         }
         asked = self._verbose if verbose is None else verbose
         shown = patient() if verbose is None and not asked else listener(asked, 0)
