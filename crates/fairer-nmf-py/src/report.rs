@@ -225,6 +225,7 @@ fn find<T: Element>(
     let mut report = library::report(about, &data, &found, &baselines, None, bound);
     if let Some(how) = &s.found_by {
         report.settings.push(library::setting("discover", how));
+        report.found_by = Some(how.clone());
     }
     Ok(report)
 }

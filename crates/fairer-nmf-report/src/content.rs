@@ -38,6 +38,9 @@ pub struct Report {
     pub verdict: Option<Verdict>,
     /// The data that were factorised.
     pub data: DataSummary,
+    /// How the groups were found in the data, so that no test holds for them; none where they were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<String>,
     /// Settings of the run, in the order to show them.
     pub settings: Vec<Setting>,
     /// The models compared. The first is what one starts from (standard NMF, or the
@@ -79,6 +82,7 @@ impl Default for Report {
             command: None,
             verdict: None,
             data: DataSummary::default(),
+            found_by: None,
             settings: Vec::new(),
             models: Vec::new(),
             who_pays: WhoPays::default(),
@@ -124,7 +128,7 @@ pub struct Setting {
 impl Report {
     /// Whether the groups were found in the data: no test holds for them.
     pub(crate) fn groups_were_found(&self) -> bool {
-        self.settings.iter().any(|setting| setting.name == "discover")
+        self.found_by.is_some()
     }
 
     /// Whether no group has a baseline, so that a loss is the whole error.

@@ -103,6 +103,9 @@ pub fn report<T: Element>(
         generated: about.generated,
         command: about.command,
         data: data_summary(data),
+        found_by: fitted
+            .and_then(|(model, _)| model.found_groups.as_ref())
+            .map(|found| found.how.name().to_owned()),
         settings: settings::<T>(
             found,
             about.seed,
