@@ -86,11 +86,10 @@ fn cell(text: &str) -> Cow<'_, str> {
 
 fn npy<T: Element>(matrix: ArrayView2<'_, T>) -> Vec<u8> {
     let (rows, columns) = matrix.dim();
-    let single = T::NAME == "f32";
-    let kind = if single { "<f4" } else { "<f8" };
+    let kind = if T::SINGLE { "<f4" } else { "<f8" };
     let mut bytes = header(kind, &[rows, columns]).to_vec();
     for value in matrix.iter() {
-        match single {
+        match T::SINGLE {
             true => bytes.extend((value.to_f64() as f32).to_le_bytes()),
             false => bytes.extend(value.to_f64().to_le_bytes()),
         }

@@ -13,6 +13,8 @@ pub trait Number:
 {
     /// Name in files and parameters: `f32` or `f64`.
     const NAME: &'static str;
+    /// Whether it is f32.
+    const SINGLE: bool;
     /// Smallest relative squared error that the statistics can be trusted with; below it the
     /// residual is computed directly. Products of f32 panels carry about 1e-7 of ‖X‖², f64
     /// about 1e-15 with some growth over many rows.
@@ -36,6 +38,7 @@ pub trait Number:
 
 impl Number for f64 {
     const NAME: &'static str = "f64";
+    const SINGLE: bool = false;
     const TRUSTED_SQUARED_ERROR: f64 = 1e-7;
     const ROUNDING: f64 = f64::EPSILON / 2.0;
     const ONE: Self = 1.0;
@@ -57,6 +60,7 @@ impl Number for f64 {
 
 impl Number for f32 {
     const NAME: &'static str = "f32";
+    const SINGLE: bool = true;
     const TRUSTED_SQUARED_ERROR: f64 = 1e-3;
     const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
     const ONE: Self = 1.0;

@@ -82,7 +82,7 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         );
     }
     let vanished = match &dataset.matrix {
-        Matrix::Sparse(sparse) if T::NAME == "f32" => {
+        Matrix::Sparse(sparse) if T::SINGLE => {
             sparse.values.iter().filter(|v| **v != 0.0 && **v as f32 == 0.0).count()
         }
         _ => dataset.vanished,

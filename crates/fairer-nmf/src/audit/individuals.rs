@@ -76,7 +76,7 @@ pub fn compare_individuals<T: Element>(
     evaluation: &Evaluation<T>,
     reference: &Evaluation<T>,
 ) -> Individuals {
-    let tolerance = if size_of::<T>() == 4 { 1e-6 } else { 1e-9 };
+    let tolerance = if T::SINGLE { 1e-6 } else { 1e-9 };
     let rows = Rows::new(data, &evaluation.row_squared_errors);
     let rise =
         |row: usize| rows.squared_errors[row].sqrt() - reference.row_squared_errors[row].sqrt();

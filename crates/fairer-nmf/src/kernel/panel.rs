@@ -59,14 +59,14 @@ pub fn room(k: usize, r: usize) -> usize {
 
 /// X_bHᵀ (k×r) of a panel; `out` is at least [`room`] long.
 pub fn times<T: Number>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
-    if size_of::<T>() == 4 { times_in::<T, 16>(x, h, out) } else { times_in::<T, 8>(x, h, out) }
+    if T::SINGLE { times_in::<T, 16>(x, h, out) } else { times_in::<T, 8>(x, h, out) }
 }
 
 vectorised! {
     fn times_in<const N: usize; T: Number>(x: &[T], h: &Packed<T>, out: &mut [f64]) {
         let (n, r) = (h.features, h.rank);
         let blocks = h.vectors.div_ceil(WIDEST);
-        let longest = if size_of::<T>() == 4 { LONGEST_SUM } else { n };
+        let longest = if T::SINGLE { LONGEST_SUM } else { n };
         for (i, x) in x.chunks(GROUP * n).enumerate() {
             let out = &mut out[i * GROUP * r..];
             for from in (0..n).step_by(longest) {
@@ -273,7 +273,7 @@ pub(crate) fn add_cross<T: Number>(
             tail[..beyond].copy_from_slice(&x[n - beyond..]);
         }
     }
-    if size_of::<T>() == 4 {
+    if T::SINGLE {
         add_cross_in::<T, 16>(x, n, w, r, tail, out);
     } else {
         add_cross_in::<T, 8>(x, n, w, r, tail, out);
