@@ -1,17 +1,19 @@
 //! Options about what is minimised, and for whom.
 
 use clap::Args;
+use fairer_nmf::Method;
 use fairer_nmf::discover::Discover;
+use fairer_nmf::fit::Ties;
 
-use super::values::{MethodName, TiesName, discover};
+use super::values::{discover, method, ties};
 
 /// What is minimised.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ChoiceArgs {
     /// The method
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t)]
-    pub method: MethodName,
+    #[arg(long, value_parser = method(), value_name = "METHOD", default_value = "am")]
+    pub method: Method,
 
     /// How fair, from 0 (standard NMF) to 1 (the worst loss alone, the default): the weight of the
     /// worst loss against the total error
@@ -19,8 +21,8 @@ pub(crate) struct ChoiceArgs {
     pub fairness: Option<f64>,
 
     /// What is done once the worst loss cannot be lowered
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub ties: TiesName,
+    #[arg(long, value_parser = ties(), value_name = "HOW", default_value = "any")]
+    pub ties: Ties,
 
     /// Without groups: minimise the mean relative error of the worst share of rows, as in 0.1; groups
     /// that are named are reported only

@@ -14,8 +14,8 @@ pub(crate) use common::CommonArgs;
 pub(crate) use data::{DataArgs, GroupArgs, TextArgs, UnseenArgs};
 pub(crate) use fit::{AuditArgs, BaselineArgs, RunArgs, SolverArgs};
 pub(crate) use values::{
-    BaselineKind, Bytes, DecimalName, FormatName, Frequency, MethodName, MissingName, NormName,
-    Normalize, PrecisionName, PresetName, RankName, Ranks, Seconds, TiesName, UnseenName,
+    BaselineKind, Bytes, DecimalName, FormatName, Frequency, MissingName, NormName, Normalize,
+    PrecisionName, PresetName, RankName, Ranks, Seconds, UnseenName, method,
 };
 
 use std::ffi::OsString;

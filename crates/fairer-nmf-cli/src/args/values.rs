@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fairer_nmf::discover::Discover;
-use fairer_nmf::fit::StartWeights;
-use fairer_nmf::{Baseline, Init, UnknownName, Update};
+use fairer_nmf::fit::{StartWeights, Ties};
+use fairer_nmf::{Baseline, Init, Method, UnknownName, Update};
 use fairer_nmf_io::parse_bytes;
 
 /// `--format`.
@@ -91,28 +91,6 @@ pub(crate) enum Normalize {
     None,
 }
 
-/// `--method`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum MethodName {
-    /// Fairer-NMF by alternating minimisation, every step exact
-    #[default]
-    Am,
-    /// Fairer-NMF by multiplicative updates
-    Mu,
-    /// Standard NMF
-    Standard,
-}
-
-/// `--ties`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum TiesName {
-    /// Nothing more
-    #[default]
-    Any,
-    /// Lower the next largest loss, and so on; the total error has the last word
-    Leximin,
-}
-
 /// Choices of the library by their names, with what the help says of each.
 fn choice<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
 where
@@ -120,6 +98,23 @@ where
 {
     let names = names.iter().map(|(name, help)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// `--method`, and each of `--methods`.
+pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
+    choice(&[
+        ("am", "Fairer-NMF by alternating minimisation, every step exact"),
+        ("mu", "Fairer-NMF by multiplicative updates"),
+        ("standard", "Standard NMF"),
+    ])
+}
+
+/// `--ties`.
+pub(crate) fn ties() -> impl TypedValueParser<Value = Ties> {
+    choice(&[
+        ("any", "Nothing more"),
+        ("leximin", "Lower the next largest loss, and so on; the total error has the last word"),
+    ])
 }
 
 /// `--discover`.

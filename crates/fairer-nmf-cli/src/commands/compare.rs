@@ -101,20 +101,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
 
 /// The methods that were typed, each once.
 fn methods(typed: &[String]) -> Result<Vec<Neighbour>, Failure> {
-    let mut methods: Vec<Neighbour> = Vec::new();
-    for name in typed {
-        let Some(method) = ALL.into_iter().find(|method| method.name() == name) else {
+    let named = |name: &String| {
+        ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<&str> = ALL.iter().map(|method| method.name()).collect();
-            return Err(Failure::wrong(format!(
-                "--methods {name}: expected some of {}",
-                names.join(", ")
-            )));
-        };
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    Ok(if methods.is_empty() { ALL.to_vec() } else { methods })
+            Failure::wrong(format!("--methods {name}: expected some of {}", names.join(", ")))
+        })
+    };
+    let methods = typed.iter().map(named).collect::<Result<Vec<Neighbour>, Failure>>()?;
+    Ok(if methods.is_empty() { ALL.to_vec() } else { meaning::each_once(&methods) })
 }
 
 fn run_on<T: Element>(

@@ -6,7 +6,7 @@ use fairer_nmf::{Baseline, Matrix, Method};
 use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
 use fairer_nmf_report::Remark;
 
-use crate::args::{BaselineArgs, DataArgs, GroupArgs, MethodName, Ranks, RunArgs, SolverArgs};
+use crate::args::{BaselineArgs, DataArgs, GroupArgs, Ranks, RunArgs, SolverArgs, method};
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{About, Sweep, about, choice_note, dimensions, of_sweep, rank_table, title};
@@ -39,13 +39,13 @@ pub(crate) struct SweepArgs {
     /// The methods
     #[arg(
         long,
-        value_enum,
+        value_parser = method(),
         value_name = "METHOD,...",
         value_delimiter = ',',
         default_value = "standard,am,mu",
         help_heading = "Sweep"
     )]
-    methods: Vec<MethodName>,
+    methods: Vec<Method>,
 
     /// Repetitions, each with its own seed
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Sweep",
@@ -127,7 +127,7 @@ fn sweep<T: Element>(
     if let (Some(&largest), false) = (ranks.last(), args.solver.allow_small_groups) {
         check_rank(&data, largest, "the largest of --ranks")?;
     }
-    let methods = methods(&args.methods);
+    let methods = meaning::each_once(&args.methods);
     let (groups, planned) = (data.groups().len(), ranks.len() * trials);
     files.reserve(0, (1 << 20) + planned * methods.len() * groups * 512)?;
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();
@@ -184,15 +184,4 @@ fn sweep<T: Element>(
     sweep.report.iter().try_for_each(|report| files.write_pages(report))?;
     bar.wrote(&files.finish()?);
     Ok(())
-}
-
-/// In the order given, each once.
-fn methods(given: &[MethodName]) -> Vec<MethodName> {
-    let mut methods = Vec::new();
-    for &method in given {
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    methods
 }

@@ -1,11 +1,12 @@
 //! What is to be minimised, and for whom.
 
 use fairer_nmf::discover::Discover;
+use fairer_nmf::fit::Ties;
 use fairer_nmf::{Method, Penalties, Update};
 use fairer_nmf_io::Failure;
 
 use super::method;
-use crate::args::{ChoiceArgs, MethodName, TiesName};
+use crate::args::ChoiceArgs;
 
 /// The method of a fit, with how fair it is, what it does among ties, what it costs, or whose rows count.
 pub(crate) fn chosen_method(args: &ChoiceArgs, standard: Update) -> Result<Method, Failure> {
@@ -27,10 +28,10 @@ fn worst_share(args: &ChoiceArgs, share: f64) -> Result<Method, Failure> {
         ));
     }
     let others = [
-        ("--method mu", args.method == MethodName::Mu),
-        ("--method standard", args.method == MethodName::Standard),
+        ("--method mu", matches!(args.method, Method::Weighted { .. })),
+        ("--method standard", args.method.is_standard()),
         ("--fairness", args.fairness.is_some()),
-        ("--ties leximin", args.ties == TiesName::Leximin),
+        ("--ties leximin", args.ties == Ties::Leximin),
     ];
     match others.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => wrong(format!(
@@ -55,7 +56,7 @@ fn penalties(args: &ChoiceArgs, standard: Update) -> Result<Option<Method>, Fail
             ))),
         };
     }
-    if args.method != MethodName::Standard {
+    if !args.method.is_standard() {
         return Err(Failure::wrong(
             "--alpha-w and --alpha-h need --method standard: with penalties the step of the min-max criterion has no proven gap",
         ));
@@ -73,27 +74,28 @@ const GROUPS: usize = 2;
 
 /// The method of a fit, with how fair it is and what it does among ties.
 fn fair_method(
-    name: MethodName,
+    chosen: Method,
     standard: Update,
     fairness: Option<f64>,
-    ties: TiesName,
+    ties: Ties,
 ) -> Result<Method, Failure> {
     let wrong = |sentence: String| Err(Failure::wrong(sentence));
-    match (name, fairness, ties) {
-        (_, None, TiesName::Any) => Ok(method(name, standard)),
-        (_, Some(alpha), _) if !(0.0..=1.0).contains(&alpha) => wrong(format!(
+    let is_am = matches!(chosen, Method::Am { .. });
+    match (fairness, ties == Ties::Leximin) {
+        (None, false) => Ok(method(chosen, standard)),
+        (Some(alpha), _) if !(0.0..=1.0).contains(&alpha) => wrong(format!(
             "--fairness {alpha}: must lie between 0 (standard NMF) and 1 (the worst loss alone)"
         )),
-        (MethodName::Mu | MethodName::Standard, Some(alpha), _) => wrong(format!(
+        (Some(alpha), _) if !is_am => wrong(format!(
             "--fairness {alpha} needs --method am: the other methods have none to choose"
         )),
-        (MethodName::Mu | MethodName::Standard, None, TiesName::Leximin) => {
+        (None, true) if !is_am => {
             wrong("--ties leximin needs --method am: the other methods know of no ties".to_owned())
         }
-        (MethodName::Am, Some(alpha), TiesName::Leximin) if alpha < 1.0 => wrong(format!(
+        (Some(alpha), true) if alpha < 1.0 => wrong(format!(
             "--ties leximin does not go with --fairness {alpha}: it has no regard to the total error before the end"
         )),
-        (MethodName::Am, _, TiesName::Leximin) => Ok(Method::leximin()),
-        (MethodName::Am, Some(alpha), TiesName::Any) => Ok(Method::between(alpha)),
+        (_, true) => Ok(Method::leximin()),
+        (Some(alpha), false) => Ok(Method::between(alpha)),
     }
 }

@@ -9,4 +9,4 @@ pub(crate) use choosing::{chosen_method, discovery};
 pub(crate) use reading::{
     check_hiding, files_read, first_given, input_limit, read_options, scaling,
 };
-pub(crate) use solving::{audit_options, baseline, fit_parameters, method, parameters};
+pub(crate) use solving::{audit_options, baseline, each_once, fit_parameters, method, parameters};

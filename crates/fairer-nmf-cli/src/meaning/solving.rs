@@ -8,15 +8,25 @@ use fairer_nmf::rows::Element;
 use fairer_nmf::{Baseline, GroupedData, Method, Parameters, Update, audit::AuditOptions};
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
-use crate::args::{AuditArgs, BaselineArgs, BaselineKind, CommonArgs, MethodName, SolverArgs};
+use crate::args::{AuditArgs, BaselineArgs, BaselineKind, CommonArgs, SolverArgs};
 
-/// A method of the library.
-pub(crate) fn method(name: MethodName, standard: Update) -> Method {
-    match name {
-        MethodName::Am => Method::am(),
-        MethodName::Mu => Method::mu(),
-        MethodName::Standard => Method::Standard { update: standard },
+/// A method by its name, with the update of standard NMF.
+pub(crate) fn method(named: Method, standard: Update) -> Method {
+    match named {
+        Method::Standard { .. } => Method::Standard { update: standard },
+        other => other,
     }
+}
+
+/// In the order given, each once.
+pub(crate) fn each_once<T: PartialEq + Copy>(given: &[T]) -> Vec<T> {
+    let mut kept = Vec::new();
+    for &value in given {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
 }
 
 /// The parameters of a fit, baselines apart.
