@@ -83,14 +83,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         ));
     }
     let read = meaning::files_read(&args.data, groups, Some(&args.baseline), None)?;
-    let asked = Asked {
-        model: None,
-        json: args.json.as_deref(),
-        page: ("--report", args.report.as_deref()),
-        charts: None,
-        force: args.force,
-        replace_page: false,
-    };
+    let asked = Asked::new(args.json.as_deref(), args.report.as_deref(), args.force);
     let files = Files::claim(&read, &asked)?;
     let loaded = load(&args.data, groups, &bar)?;
     match loaded.matrix()? {

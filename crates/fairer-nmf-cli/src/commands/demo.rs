@@ -74,12 +74,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         )));
     }
     let asked = Asked {
-        model: None,
-        json: args.json.as_deref(),
         page: ("--out", Some(&page)),
         charts: args.charts.as_deref(),
-        force: args.force,
         replace_page: is_own,
+        ..Asked::new(args.json.as_deref(), None, args.force)
     };
     let mut files = Files::claim(&[], &asked)?;
     files.reserve(0, 1 << 20)?;

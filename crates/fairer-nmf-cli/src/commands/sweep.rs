@@ -97,12 +97,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let groups = Some(&args.groups);
     let read = meaning::files_read(&args.data, groups, Some(&args.baseline), None)?;
     let asked = Asked {
-        model: None,
-        json: args.json.as_deref(),
-        page: ("--report", args.report.as_deref()),
         charts: args.charts.as_deref(),
-        force: args.force,
-        replace_page: false,
+        ..Asked::new(args.json.as_deref(), args.report.as_deref(), args.force)
     };
     meaning::check_hiding(&args.groups, args.min_group_size)?;
     let files = Files::claim(&read, &asked)?;

@@ -23,15 +23,17 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
+    /// Results for programs and a page; no model, no charts.
+    pub(crate) fn new(json: Option<&'a str>, report: Option<&'a str>, force: bool) -> Self {
+        let page = ("--report", report);
+        Self { model: None, json, page, charts: None, force, replace_page: false }
+    }
+
     /// What `fit` and `audit` share.
     pub(crate) fn of(args: &'a CommonArgs) -> Self {
         Self {
-            model: None,
-            json: args.json.as_deref(),
-            page: ("--report", args.report.as_deref()),
             charts: args.charts.as_deref(),
-            force: args.force,
-            replace_page: false,
+            ..Self::new(args.json.as_deref(), args.report.as_deref(), args.force)
         }
     }
 }
