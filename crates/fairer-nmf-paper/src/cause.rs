@@ -1,5 +1,6 @@
 //! Why a cell differs from the paper's: the cause, as far as the numbers tell it.
 
+use super::approach::Approach;
 use super::cells::{Cell, Cells, Key};
 use super::metric::Metric;
 use super::sets::Set;
@@ -57,11 +58,11 @@ pub(super) fn cause(set: &Set, key: Key, ours: &Cells, paper: &Cells) -> String 
         };
     }
     match method {
-        "fairer_am" if lower => "lower here: our AM solves both of its steps exactly, the paper\u{2019}s to a solver\u{2019}s tolerance",
-        "fairer_am" => "another local minimum: AM from one random start",
-        "fairer_mu" => "where the rule on the change of the loss stops a run from a random start",
-        "standard_per_group" => "one random run per trial (the last of five), which ends in a local minimum",
-        _ => "a run from a random start ends in a local minimum",
+        Approach::Am if lower => "lower here: our AM solves both of its steps exactly, the paper\u{2019}s to a solver\u{2019}s tolerance",
+        Approach::Am => "another local minimum: AM from one random start",
+        Approach::Mu => "where the rule on the change of the loss stops a run from a random start",
+        Approach::Alone => "one random run per trial (the last of five), which ends in a local minimum",
+        Approach::Standard => "a run from a random start ends in a local minimum",
     }
     .to_owned()
 }
@@ -96,17 +97,17 @@ mod tests {
             values.iter().enumerate().map(row).collect::<Vec<_>>()
         };
         let said = |ours: &[Row], paper: &[Row], metric| {
-            let key = ("ortho2", "standard", metric, "Group 2", 6);
+            let key = ("ortho2", Approach::Standard, metric, "Group 2", 6);
             cause(&SETS[1], key, &Cells::of_results(ours), &Cells::of_results(paper))
         };
-        let error = |values: &[f64]| cells("standard", Metric::ErrorPercent, values);
+        let error = |values: &[f64]| cells(Approach::Standard, Metric::ErrorPercent, values);
         let steady = said(&error(&[13.3, 13.3]), &error(&[13.2, 13.2]), Metric::ErrorPercent);
         assert!(steady.starts_with("other data"), "{steady}");
         let stuck = said(&error(&[13.3, 13.3]), &error(&[13.2, 45.0]), Metric::ErrorPercent);
         assert!(stuck.contains("stuck on a plateau in the paper (sd 22.5 points)"), "{stuck}");
         let with = |error: f64, loss: f64| {
-            let loss = cells("standard", Metric::Loss, &[loss, loss]);
-            [cells("standard", Metric::ErrorPercent, &[error, error]), loss].concat()
+            let loss = cells(Approach::Standard, Metric::Loss, &[loss, loss]);
+            [cells(Approach::Standard, Metric::ErrorPercent, &[error, error]), loss].concat()
         };
         let baseline = said(&with(13.3, 0.05), &with(13.3, 0.06), Metric::Loss);
         assert!(baseline.starts_with("the error agrees"), "{baseline}");

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::approach::Approach;
 use super::metric::Metric;
 use super::sets::SETS;
-use super::store::{METHODS, Row};
+use super::store::Row;
 use fairer_nmf_report::mean_and_sd;
 
 /// Where a cell is: data set, method, metric, group, rank. Groups have our names.
-pub(super) type Key = (&'static str, &'static str, Metric, &'static str, usize);
+pub(super) type Key = (&'static str, Approach, Metric, &'static str, usize);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
@@ -27,7 +28,7 @@ const PAPER: &str = include_str!("../data/paper_cells.csv");
 impl Cells {
     pub(super) fn of_results(rows: &[Row]) -> Self {
         let mut values: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
-        let mut worst: BTreeMap<(&str, &str, usize, usize), f64> = BTreeMap::new();
+        let mut worst: BTreeMap<(&str, Approach, usize, usize), f64> = BTreeMap::new();
         for row in rows {
             let key = (row.dataset, row.method, row.metric, row.group, row.rank);
             values.entry(key).or_default().push(row.value);
@@ -91,7 +92,7 @@ fn paper_cell(line: &str) -> Option<(Key, Cell)> {
         "all" => "all",
         _ => set.groups.iter().copied().find(|ours| set.papers_name(ours) == group)?,
     };
-    let method = METHODS.iter().copied().find(|m| *m == method)?;
+    let method = Approach::of(method)?;
     let metric = Metric::of(metric)?;
     let cell = Cell { mean: mean.parse().ok()?, sd: sd.parse().ok(), trials: trials.parse().ok()? };
     Some(((set.key, method, metric, group, rank.parse().ok()?), cell))
@@ -112,6 +113,6 @@ mod tests {
         assert_eq!(paper.0.len(), expected);
         let line = PAPER.lines().find(|l| l.starts_with("hd,standard,loss,male,5,")).unwrap();
         let mean = line.split(',').nth(5).unwrap().parse().unwrap();
-        assert_eq!(paper.mean(("hd", "standard", Metric::Loss, "female", 5)), Some(mean));
+        assert_eq!(paper.mean(("hd", Approach::Standard, Metric::Loss, "female", 5)), Some(mean));
     }
 }

@@ -2,6 +2,7 @@
 
 use fairer_nmf_report::charts::{Lines, Percent, Series, Unit, panels};
 
+use super::approach::Approach;
 use super::cells::Cells;
 use super::convergence::{Curve, RULES};
 use super::metric::Metric;
@@ -17,27 +18,31 @@ pub(super) struct Figure {
 }
 
 /// Panels of a figure: title, method, metric.
-type Panels = [(&'static str, &'static str, Metric)];
+type Panels = [(&'static str, Approach, Metric)];
 
 const FIGURES: [(&str, &str, &Panels); 4] = [
     (
         "standard-error",
         "relative error of standard NMF",
         &[
-            ("All data together", "standard", Metric::ErrorPercent),
-            ("Every group alone", "standard_per_group", Metric::ErrorPercent),
+            ("All data together", Approach::Standard, Metric::ErrorPercent),
+            ("Every group alone", Approach::Alone, Metric::ErrorPercent),
         ],
     ),
-    ("standard-loss", "loss of standard NMF", &[("All data together", "standard", Metric::Loss)]),
+    (
+        "standard-loss",
+        "loss of standard NMF",
+        &[("All data together", Approach::Standard, Metric::Loss)],
+    ),
     (
         "fairer-error",
         "relative error of Fairer-NMF",
-        &[("AM", "fairer_am", Metric::ErrorPercent), ("MU", "fairer_mu", Metric::ErrorPercent)],
+        &[("AM", Approach::Am, Metric::ErrorPercent), ("MU", Approach::Mu, Metric::ErrorPercent)],
     ),
     (
         "fairer-loss",
         "loss of Fairer-NMF",
-        &[("AM", "fairer_am", Metric::Loss), ("MU", "fairer_mu", Metric::Loss)],
+        &[("AM", Approach::Am, Metric::Loss), ("MU", Approach::Mu, Metric::Loss)],
     ),
 ];
 
@@ -66,15 +71,10 @@ pub(super) fn all(ours: &Cells, paper: &Cells, curves: &[Curve]) -> Vec<Figure> 
     figures
 }
 
-fn by_rank(
-    set: &Set,
-    ours: &Cells,
-    (title, method, metric): &(&str, &'static str, Metric),
-) -> Lines {
-    let scale = if *metric == Metric::ErrorPercent { 0.01 } else { 1.0 };
+fn by_rank(set: &Set, ours: &Cells, (title, method, metric): &(&str, Approach, Metric)) -> Lines {
     let series = set.groups.iter().enumerate().map(|(i, &group)| {
         let key = |rank| (set.key, *method, *metric, group, rank);
-        over_ranks(group, ours, set, key, scale).styled(i, i)
+        over_ranks(group, ours, set, key, metric.fraction()).styled(i, i)
     });
     Lines {
         title: (*title).to_owned(),
@@ -128,7 +128,7 @@ fn times(set: &Set, ours: &Cells, paper: &Cells) -> Option<Figure> {
         x_label: "rank".to_owned(),
         y_label: "seconds, baselines included".to_owned(),
         y_unit: Unit::Plain(2),
-        series: [("AM", "fairer_am"), ("MU", "fairer_mu")]
+        series: [("AM", Approach::Am), ("MU", Approach::Mu)]
             .iter()
             .enumerate()
             .map(|(i, &(name, method))| {

@@ -4,6 +4,7 @@
 //! mean and spread of ours and of the paper's; `claims`, `cause`, `figures`, `page` and `tables` say
 //! what came out. Nothing here knows of commands or of a terminal: whoever runs it is a [`Watch`].
 
+mod approach;
 mod cause;
 mod cells;
 mod chance;
@@ -33,8 +34,8 @@ use cells::Cells;
 pub use sets::HEART_DISEASE;
 use sets::{SETS, Set};
 use store::Store;
-
 pub use trials::trial_baselines;
+
 /// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {

@@ -42,6 +42,14 @@ impl Metric {
         }
     }
 
+    /// What it is multiplied by to be a fraction of the norm, as charts have it; times are none, and stay.
+    pub(super) fn fraction(self) -> f64 {
+        match self {
+            Self::ErrorPercent => 0.01,
+            Self::Loss | Self::WorstLoss | Self::Seconds => 1.0,
+        }
+    }
+
     /// What it is multiplied by to be shown: fractions in percent.
     pub(super) fn scale(self) -> f64 {
         match self {

@@ -180,7 +180,7 @@ fn cells(out: &mut String, content: &Content<'_>) {
             let _ = write!(
                 out,
                 "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{rank}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-                method_title(method),
+                method.title(),
                 metric.title(),
                 escape(group),
                 shown(*ours, *metric),
@@ -189,15 +189,6 @@ fn cells(out: &mut String, content: &Content<'_>) {
             );
         }
         *out += "</tbody></table></details>";
-    }
-}
-
-fn method_title(method: &str) -> &'static str {
-    match method {
-        "standard" => "standard NMF",
-        "standard_per_group" => "standard NMF, group alone",
-        "fairer_am" => "Fairer-NMF, AM",
-        _ => "Fairer-NMF, MU",
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fairer_nmf_io::Failure;
 
+use super::approach::Approach;
 use super::metric::Metric;
 use super::put;
 use super::sets::{SETS, Set};
@@ -20,15 +21,13 @@ const SEED: &str = "seed.txt";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     pub dataset: &'static str,
-    pub method: &'static str,
+    pub method: Approach,
     pub metric: Metric,
     pub group: &'static str,
     pub rank: usize,
     pub trial: usize,
     pub value: f64,
 }
-
-pub(super) const METHODS: [&str; 4] = ["standard", "standard_per_group", "fairer_am", "fairer_mu"];
 
 /// Results of this folder, those of earlier runs included.
 pub(super) struct Store {
@@ -117,7 +116,7 @@ fn parse(line: &str) -> Option<Row> {
     };
     Some(Row {
         dataset: set.key,
-        method: METHODS.iter().copied().find(|m| *m == method)?,
+        method: Approach::of(method)?,
         metric: Metric::of(metric).filter(|metric| *metric != Metric::WorstLoss)?,
         group,
         rank: rank.parse().ok()?,
@@ -183,7 +182,7 @@ mod tests {
     fn a_row_comes_back_as_it_was_written() {
         let row = Row {
             dataset: "hd",
-            method: "fairer_mu",
+            method: Approach::Mu,
             metric: Metric::Loss,
             group: "female",
             rank: 3,

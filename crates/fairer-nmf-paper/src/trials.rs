@@ -8,11 +8,12 @@ use std::time::Instant;
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Stopping, Update,
+    Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Stopping,
     baseline::Estimate, baseline::GroupBaseline, fit, fit::estimate_baselines, stopping::Change,
 };
 use fairer_nmf_io::Failure;
 
+use super::approach::Approach;
 use super::metric::Metric;
 use super::sets::Set;
 use super::store::{Row, Store};
@@ -167,29 +168,25 @@ fn one_trial(
     for ((group, baseline), &name) in data.groups().iter().zip(&baselines).zip(set.groups) {
         let last = baseline.run_errors.last().copied().unwrap_or(baseline.error);
         let percent = 100.0 * last / group.norm();
-        rows.push(row("standard_per_group", Metric::ErrorPercent, name, percent));
+        rows.push(row(Approach::Alone, Metric::ErrorPercent, name, percent));
     }
     let rule = papers_rule(set);
     // The published standard NMF knows no groups: it watches the error of all data together.
     let together = estimate.stopping.with(|s| s.change = Change::Total);
-    let methods = [
-        ("standard", Method::Standard { update: Update::Mu }, together),
-        ("fairer_am", Method::am(), rule),
-        ("fairer_mu", Method::mu(), rule),
-    ];
-    for (name, method, stopping) in methods {
-        let parameters = papers_parameters(rank, method, &errors, stopping, seed);
+    let approaches = [(Approach::Standard, together), (Approach::Am, rule), (Approach::Mu, rule)];
+    for (approach, stopping) in approaches {
+        let parameters = papers_parameters(rank, approach.method(), &errors, stopping, seed);
         let fit = fit(data, &parameters, &observer)?;
         if fit.model.status == Status::Stopped {
             return Ok(Vec::new());
         }
         for (group, &called) in fit.model.groups.iter().zip(set.groups) {
-            rows.push(row(name, Metric::ErrorPercent, called, 100.0 * group.relative_error));
-            rows.push(row(name, Metric::Loss, called, group.loss));
+            rows.push(row(approach, Metric::ErrorPercent, called, 100.0 * group.relative_error));
+            rows.push(row(approach, Metric::Loss, called, group.loss));
         }
-        if name != "standard" {
+        if approach != Approach::Standard {
             let seconds = baseline_seconds + fit.fit_time.as_secs_f64();
-            rows.push(row(name, Metric::Seconds, "all", seconds));
+            rows.push(row(approach, Metric::Seconds, "all", seconds));
         }
     }
     Ok(rows)

@@ -1,9 +1,10 @@
 //! Claims 15 to 17: the schemes against each other.
 
+use super::super::approach::Approach;
 use super::super::metric::Metric;
 use super::super::sets::SETS;
 use super::Check;
-use super::view::{STANDARD, View, check, made, never_beyond, set};
+use super::view::{View, check, made, never_beyond, set};
 
 pub(super) fn claim_15(v: &View<'_>) -> Vec<Check> {
     if SETS.iter().any(|set| v.cells.ranks(set.key).is_empty()) {
@@ -11,7 +12,7 @@ pub(super) fn claim_15(v: &View<'_>) -> Vec<Check> {
     }
     let equal = ["hd", "20n"].map(|key| {
         let x = v.extremes(key, 1, 99, |r| {
-            Some((v.worst(key, "fairer_mu", r)? - v.worst(key, "fairer_am", r)?).abs())
+            Some((v.worst(key, Approach::Mu, r)? - v.worst(key, Approach::Am, r)?).abs())
         });
         never_beyond(
             &format!("{}: distance of the worst losses of AM and MU", set(key).title),
@@ -20,7 +21,7 @@ pub(super) fn claim_15(v: &View<'_>) -> Vec<Check> {
         )
     });
     let steadier = ["ortho1", "ortho2"].map(|key| {
-        let (am, mu) = v.variation(key, "fairer_am", 99).zip(v.variation(key, "fairer_mu", 99))?;
+        let (am, mu) = v.variation(key, Approach::Am, 99).zip(v.variation(key, Approach::Mu, 99))?;
         check(am < mu, format!("{}: standard deviation of the worst loss, mean over ranks: AM {am:.2}, MU {mu:.2} points (expected smaller under AM)", set(key).title))
     });
     made(equal.into_iter().chain(steadier))
@@ -28,7 +29,7 @@ pub(super) fn claim_15(v: &View<'_>) -> Vec<Check> {
 
 pub(super) fn claim_16(v: &View<'_>) -> Vec<Check> {
     let seconds = |method| v.cells.mean(("20n", method, Metric::Seconds, "all", 20));
-    made([seconds("fairer_am").zip(seconds("fairer_mu")).and_then(|(am, mu)| {
+    made([seconds(Approach::Am).zip(seconds(Approach::Mu)).and_then(|(am, mu)| {
         check(am > 5.0 * mu, format!("rank 20: AM {am:.2} s, MU {mu:.2} s, baselines included (expected more than five times as long)"))
     })])
 }
@@ -39,7 +40,7 @@ pub(super) fn claim_17(v: &View<'_>) -> Vec<Check> {
     }
     let spread = |to| {
         let of = |method| v.variation("ortho2", method, to);
-        of(STANDARD).zip(of("fairer_mu"))
+        of(Approach::Standard).zip(of(Approach::Mu))
     };
     // One run that is stuck at rank 6 outweighs the other ranks: told, and not judged.
     let before = spread(5).map_or(String::new(), |(standard, mu)| {
@@ -49,7 +50,7 @@ pub(super) fn claim_17(v: &View<'_>) -> Vec<Check> {
         .iter()
         .flat_map(|set| v.ranks(set.key, 1, 99).into_iter().map(move |rank| (set.key, rank)))
         .filter_map(|(key, rank)| {
-            Some((v.worst(key, "fairer_mu", rank)?, v.worst(key, STANDARD, rank)?))
+            Some((v.worst(key, Approach::Mu, rank)?, v.worst(key, Approach::Standard, rank)?))
         })
         .collect();
     let (all, below) = (pairs.len(), pairs.iter().filter(|(mu, standard)| mu < standard).count());

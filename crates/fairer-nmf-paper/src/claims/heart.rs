@@ -1,23 +1,27 @@
 //! Claims 8 to 10: Heart Disease by sex.
 
+use super::super::approach::Approach;
 use super::super::metric::Metric;
 use super::Check;
-use super::view::{
-    ALONE, FAIRER, STANDARD, View, always_above, check, loss_range, made, never_beyond,
-};
+use super::view::{FAIRER, View, always_above, check, loss_range, made, never_beyond};
 
 pub(super) fn claim_8(v: &View<'_>) -> Vec<Check> {
     let gap =
         |method, r| Some(v.error("hd", method, "male", r)? - v.error("hd", method, "female", r)?);
-    let loss = |r| Some(v.loss("hd", STANDARD, "female", r)? - v.loss("hd", STANDARD, "male", r)?);
+    let loss = |r| {
+        Some(
+            v.loss("hd", Approach::Standard, "female", r)?
+                - v.loss("hd", Approach::Standard, "male", r)?,
+        )
+    };
     made([
         always_above(
             "alone, ranks 1 to 5: error of men above that of women",
-            v.extremes("hd", 1, 5, |r| gap(ALONE, r)),
+            v.extremes("hd", 1, 5, |r| gap(Approach::Alone, r)),
         ),
         never_beyond(
             "together, ranks 1 to 5: distance of the errors",
-            v.extremes("hd", 1, 5, |r| gap(STANDARD, r).map(f64::abs)),
+            v.extremes("hd", 1, 5, |r| gap(Approach::Standard, r).map(f64::abs)),
             2.0,
         ),
         always_above(
@@ -30,10 +34,10 @@ pub(super) fn claim_8(v: &View<'_>) -> Vec<Check> {
 pub(super) fn claim_9(v: &View<'_>) -> Vec<Check> {
     made(FAIRER.iter().flat_map(|&(name, method)| {
         let away = |r| {
-            let one = |g| Some(v.error("hd", method, g, r)? - v.error("hd", ALONE, g, r)?);
+            let one = |g| Some(v.error("hd", method, g, r)? - v.error("hd", Approach::Alone, g, r)?);
             Some(one("female")?.max(one("male")?))
         };
-        let price = |r| Some(v.error("hd", method, "male", r)? - v.error("hd", STANDARD, "male", r)?);
+        let price = |r| Some(v.error("hd", method, "male", r)? - v.error("hd", Approach::Standard, "male", r)?);
         [
             never_beyond(&format!("{name}: error above that of the group alone"), v.extremes("hd", 1, 10, away), 3.0),
             never_beyond(&format!("{name}: distance of the losses"), loss_range(v, "hd", method, 1), 1.0),

@@ -1,7 +1,8 @@
 //! Claims 11 to 14: 20 Newsgroups by subject.
 
+use super::super::approach::Approach;
 use super::Check;
-use super::view::{ALONE, FAIRER, STANDARD, View, check, loss_range, made, never_beyond, set};
+use super::view::{FAIRER, View, check, loss_range, made, never_beyond, set};
 
 /// The values of the six subjects at rank 20.
 fn subjects(value: impl Fn(&'static str) -> Option<f64>) -> Option<Vec<(f64, &'static str)>> {
@@ -25,13 +26,16 @@ pub(super) fn claim_11(v: &View<'_>) -> Vec<Check> {
             format!("{what}: errors from {a:.1} to {b:.1} % (expected within {low} to {high})"),
         )
     };
-    made([within("alone", ALONE, 68.0, 87.0), within("together", STANDARD, 86.0, 94.0)])
+    made([
+        within("alone", Approach::Alone, 68.0, 87.0),
+        within("together", Approach::Standard, 86.0, 94.0),
+    ])
 }
 
 pub(super) fn claim_12(v: &View<'_>) -> Vec<Check> {
-    let alone = subjects(|g| v.error("20n", ALONE, g, 20));
-    let together = subjects(|g| v.error("20n", STANDARD, g, 20));
-    let loss = subjects(|g| v.loss("20n", STANDARD, g, 20));
+    let alone = subjects(|g| v.error("20n", Approach::Alone, g, 20));
+    let together = subjects(|g| v.error("20n", Approach::Standard, g, 20));
+    let loss = subjects(|g| v.loss("20n", Approach::Standard, g, 20));
     let is_sale = |what: &str, (value, group): (f64, &str)| {
         check(
             group == "Sale",
@@ -47,7 +51,7 @@ pub(super) fn claim_12(v: &View<'_>) -> Vec<Check> {
 
 pub(super) fn claim_13(v: &View<'_>) -> Vec<Check> {
     made(FAIRER.iter().flat_map(|&(name, method)| {
-        let alone = subjects(|g| v.error("20n", ALONE, g, 20));
+        let alone = subjects(|g| v.error("20n", Approach::Alone, g, 20));
         let fairer = subjects(|g| v.error("20n", method, g, 20));
         let order = alone.zip(fairer).and_then(|(alone, fairer)| {
             let pairs = || (0..6).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -66,7 +70,7 @@ pub(super) fn claim_13(v: &View<'_>) -> Vec<Check> {
 pub(super) fn claim_14(v: &View<'_>) -> Vec<Check> {
     let ranks = v.ranks("20n", 1, 20);
     let (Some(&first), Some(&last)) = (ranks.first(), ranks.last()) else { return Vec::new() };
-    made([("standard NMF", STANDARD), FAIRER[0], FAIRER[1]].into_iter().flat_map(|(name, method)| {
+    made([("standard NMF", Approach::Standard), FAIRER[0], FAIRER[1]].into_iter().flat_map(|(name, method)| {
         let errors = subjects(|g| Some(v.error("20n", method, g, last)? - v.error("20n", method, g, first)?));
         let losses = subjects(|g| Some(v.loss("20n", method, g, last)? - v.loss("20n", method, g, first)?));
         [

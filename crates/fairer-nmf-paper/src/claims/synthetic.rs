@@ -1,16 +1,15 @@
 //! Claims 1 to 7: the synthetic sets and the convergence study.
 
+use super::super::approach::Approach;
 use super::super::kept::ITERATIONS;
 use super::Check;
-use super::view::{
-    ALONE, FAIRER, STANDARD, View, always_above, check, loss_range, made, never_beyond, range, set,
-};
+use super::view::{FAIRER, View, always_above, check, loss_range, made, never_beyond, range, set};
 
 pub(super) fn claim_1(v: &View<'_>) -> Vec<Check> {
     let gap = |r| {
         Some(
-            v.loss("ortho1", STANDARD, "High rank", r)?
-                - v.loss("ortho1", STANDARD, "Low rank", r)?,
+            v.loss("ortho1", Approach::Standard, "High rank", r)?
+                - v.loss("ortho1", Approach::Standard, "Low rank", r)?,
         )
     };
     made([always_above(
@@ -20,9 +19,11 @@ pub(super) fn claim_1(v: &View<'_>) -> Vec<Check> {
 }
 
 pub(super) fn claim_2(v: &View<'_>) -> Vec<Check> {
-    let alone =
-        |group, from| v.extremes("ortho1", from, 9, move |r| v.error("ortho1", ALONE, group, r));
-    let together = v.extremes("ortho1", 6, 9, |r| v.error("ortho1", STANDARD, "High rank", r));
+    let alone = |group, from| {
+        v.extremes("ortho1", from, 9, move |r| v.error("ortho1", Approach::Alone, group, r))
+    };
+    let together =
+        v.extremes("ortho1", 6, 9, |r| v.error("ortho1", Approach::Standard, "High rank", r));
     made([
         never_beyond("low-rank group alone from rank 3, error", alone("Low rank", 3), 1.0),
         never_beyond("high-rank group alone from rank 6, error", alone("High rank", 6), 1.0),
@@ -70,12 +71,15 @@ pub(super) fn claim_5(v: &View<'_>) -> Vec<Check> {
     made(["Group 1", "Group 2"].into_iter().flat_map(|other| {
         let error = |r| {
             Some(
-                v.error("ortho2", STANDARD, "Group 3", r)?
-                    - v.error("ortho2", STANDARD, other, r)?,
+                v.error("ortho2", Approach::Standard, "Group 3", r)?
+                    - v.error("ortho2", Approach::Standard, other, r)?,
             )
         };
         let loss = |r| {
-            Some(v.loss("ortho2", STANDARD, "Group 3", r)? - v.loss("ortho2", STANDARD, other, r)?)
+            Some(
+                v.loss("ortho2", Approach::Standard, "Group 3", r)?
+                    - v.loss("ortho2", Approach::Standard, other, r)?,
+            )
         };
         [
             always_above(
@@ -107,12 +111,12 @@ pub(super) fn claim_6(v: &View<'_>) -> Vec<Check> {
         })
     };
     made([
-        never_beyond("AM, distance of the errors", near("fairer_am"), 10.0),
-        never_beyond("MU, distance of the errors", near("fairer_mu"), 10.0),
-        v.variation("ortho2", "fairer_am", 6).zip(v.variation("ortho2", "fairer_mu", 6)).and_then(|(am, mu)| {
+        never_beyond("AM, distance of the errors", near(Approach::Am), 10.0),
+        never_beyond("MU, distance of the errors", near(Approach::Mu), 10.0),
+        v.variation("ortho2", Approach::Am, 6).zip(v.variation("ortho2", Approach::Mu, 6)).and_then(|(am, mu)| {
             check(mu > am, format!("standard deviation of the worst loss, mean over ranks: MU {mu:.2}, AM {am:.2} points (expected larger under MU)"))
         }),
-        apart("fairer_am").zip(apart("fairer_mu")).and_then(|(am, mu)| {
+        apart(Approach::Am).zip(apart(Approach::Mu)).and_then(|(am, mu)| {
             check(mu.most.0 > am.most.0, format!("groups 1 and 3 at ranks 5 and 6, distance of the losses: MU {:.2}, AM {:.2} points (expected larger under MU)", mu.most.0, am.most.0))
         }),
     ])

@@ -1,5 +1,6 @@
 //! What the claims look at, and the kinds of checks they are made of.
 
+use super::super::approach::Approach;
 use super::super::cells::Cells;
 use super::super::convergence::Curve;
 use super::super::metric::Metric;
@@ -12,15 +13,13 @@ pub(super) struct View<'a> {
     pub curves: &'a [Curve],
 }
 
-pub(super) const STANDARD: &str = "standard";
-pub(super) const ALONE: &str = "standard_per_group";
-pub(super) const FAIRER: [(&str, &str); 2] = [("AM", "fairer_am"), ("MU", "fairer_mu")];
+pub(super) const FAIRER: [(&str, Approach); 2] = [("AM", Approach::Am), ("MU", Approach::Mu)];
 
 impl View<'_> {
     pub fn error(
         &self,
         set: &'static str,
-        method: &'static str,
+        method: Approach,
         group: &'static str,
         rank: usize,
     ) -> Option<f64> {
@@ -31,14 +30,14 @@ impl View<'_> {
     pub fn loss(
         &self,
         set: &'static str,
-        method: &'static str,
+        method: Approach,
         group: &'static str,
         rank: usize,
     ) -> Option<f64> {
         self.cells.mean((set, method, Metric::Loss, group, rank)).map(|loss| 100.0 * loss)
     }
 
-    pub fn worst(&self, set: &'static str, method: &'static str, rank: usize) -> Option<f64> {
+    pub fn worst(&self, set: &'static str, method: Approach, rank: usize) -> Option<f64> {
         self.cells.mean((set, method, Metric::WorstLoss, "all", rank)).map(|loss| 100.0 * loss)
     }
 
@@ -63,7 +62,7 @@ impl View<'_> {
     }
 
     /// Standard deviation of the worst loss, in percent, averaged over the ranks up to one.
-    pub fn variation(&self, set: &'static str, method: &'static str, to: usize) -> Option<f64> {
+    pub fn variation(&self, set: &'static str, method: Approach, to: usize) -> Option<f64> {
         let cell = |rank| self.cells.get((set, method, Metric::WorstLoss, "all", rank))?.sd;
         let sds: Vec<f64> = self.ranks(set, 1, to).into_iter().filter_map(cell).collect();
         (!sds.is_empty()).then(|| 100.0 * sds.iter().sum::<f64>() / sds.len() as f64)
@@ -114,7 +113,7 @@ pub(super) fn set(key: &str) -> &'static Set {
 pub(super) fn loss_range(
     v: &View<'_>,
     key: &'static str,
-    method: &'static str,
+    method: Approach,
     from: usize,
 ) -> Option<Extremes> {
     v.extremes(key, from, 99, |r| range(set(key).groups.iter().map(|g| v.loss(key, method, g, r))))
