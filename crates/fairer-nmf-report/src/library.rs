@@ -271,7 +271,7 @@ fn settings<T: Element>(
     choices: &[Choice],
 ) -> Vec<page::Setting> {
     let mut settings = vec![
-        setting("method", found.method.map_or("given", |method| method.name())),
+        setting("method", Maker::of(found.method).name()),
         setting("rank", found.subject.rank),
         setting("seed", seed),
         setting("normalize", normalize),

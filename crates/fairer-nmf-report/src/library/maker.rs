@@ -1,5 +1,6 @@
 //! Who made a dictionary.
 
+use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{Method, Update};
 use serde::{Serialize, Serializer};
 
@@ -36,15 +37,16 @@ impl Maker {
         }
     }
 
-    /// In files.
+    /// In files: the name of the method ([`Method::name`]), or `given`.
     #[must_use]
     pub fn name(self) -> &'static str {
+        let weights = WeightRule::Uniform;
         match self {
-            Self::Am => "am",
-            Self::Mu => "mu",
-            Self::Weighted => "weighted",
-            Self::Standard => "standard",
-            Self::WorstShare => "worst-share",
+            Self::Am => Method::am().name(),
+            Self::Mu => Method::mu().name(),
+            Self::Weighted => Method::Weighted { weights, update: Update::Hals }.name(),
+            Self::Standard => Method::standard().name(),
+            Self::WorstShare => Method::WorstShare { share: 1.0 }.name(),
             Self::Given => "given",
         }
     }
@@ -65,5 +67,30 @@ impl Maker {
 impl Serialize for Maker {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_maker_has_the_name_of_its_method() {
+        let weights = WeightRule::Uniform;
+        let weighted = |update| Method::Weighted { weights, update };
+        for method in [
+            Method::am(),
+            Method::leximin(),
+            Method::between(0.5),
+            Method::between(0.0),
+            Method::mu(),
+            weighted(Update::Mu),
+            weighted(Update::Nnls),
+            Method::standard(),
+            Method::WorstShare { share: 0.1 },
+        ] {
+            assert_eq!(Maker::of(Some(method)).name(), method.name());
+        }
+        assert_eq!(Maker::of(None).name(), "given");
     }
 }
