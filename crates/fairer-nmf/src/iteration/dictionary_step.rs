@@ -148,8 +148,14 @@ impl<'a> DictionaryStep<'a> {
                 let improvement = improvement.unwrap_or(f64::INFINITY);
                 *exact = MinMax { lambda, gap, improvement, ..*exact };
             }
+            // Nothing is kept of it.
+            (Self::Mixture(_), Memory::Mixture) => {}
             // The fingerprint has the method: a memory of another rule does not come here.
-            _ => {}
+            (Self::Weighted { .. }, Memory::MinMax { .. } | Memory::Mixture)
+            | (Self::MinMax(_), Memory::Weighted(_) | Memory::Mixture)
+            | (Self::Mixture(_), Memory::Weighted(_) | Memory::MinMax { .. }) => {
+                debug_assert!(false, "the memory of another rule");
+            }
         }
     }
 

@@ -107,23 +107,24 @@ impl Scheme {
         }
     }
 
-    /// The same with costs of the entries of W and H. Rows are exact, so that the statistics tell what W costs, and nothing looks
-    /// ahead: plain alternation never raises the objective.
+    /// Standard NMF by the update of the dictionary, with costs of the entries of W and H. Rows are exact, so that the statistics
+    /// tell what W costs, and nothing looks ahead: plain alternation never raises the objective.
     pub fn penalised(self, costs: (Cost, Cost)) -> Self {
-        let dictionary = match self.dictionary {
-            DictionaryRule::Weighted { update, weights, .. } => {
-                DictionaryRule::Weighted { update, weights, costs: Some(costs) }
-            }
-            other => other,
+        let update = match self.dictionary {
+            DictionaryRule::Weighted { update, .. } => update,
+            DictionaryRule::MinMax { .. } | DictionaryRule::Mixture { .. } => Update::Nnls,
         };
-        Self { rows: Update::Nnls, dictionary, looks_ahead: false, ..self }
+        let (weights, costs) = (WeightRule::Uniform, Some(costs));
+        let dictionary = DictionaryRule::Weighted { update, weights, costs };
+        let plain = Self::weighted(update, weights);
+        Self { rows: Update::Nnls, dictionary, looks_ahead: false, ..plain }
     }
 
     /// What the entries of W and H cost, where they cost anything.
     pub fn costs(&self) -> Option<(Cost, Cost)> {
         match self.dictionary {
             DictionaryRule::Weighted { costs, .. } => costs,
-            _ => None,
+            DictionaryRule::MinMax { .. } | DictionaryRule::Mixture { .. } => None,
         }
     }
 

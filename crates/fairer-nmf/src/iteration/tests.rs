@@ -66,3 +66,16 @@ fn a_large_dictionary_stays_that_of_its_rows() {
         }
     }
 }
+
+/// Penalties go with the sum: whatever a scheme was, none loses them.
+#[test]
+fn penalties_stay_whatever_they_are_added_to() {
+    let cost = crate::penalties::Cost { l1: 0.1, l2: 0.2 };
+    let weighted = Scheme::weighted(Update::Hals, WeightRule::Uniform);
+    for scheme in [weighted, Scheme::min_max(1e-6), Scheme::between(0.5, 1.0)] {
+        let penalised = scheme.penalised((cost, cost));
+        assert_eq!(penalised.costs(), Some((cost, cost)));
+        assert_eq!((penalised.rows, penalised.looks_ahead), (Update::Nnls, false));
+        assert_eq!(penalised.objective, Objective::Sum);
+    }
+}
