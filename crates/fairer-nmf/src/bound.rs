@@ -12,7 +12,7 @@ mod certify;
 mod reduced;
 mod search;
 
-use crate::criterion::{Criterion, Minimised};
+use crate::criterion::{Criterion, Minimised, root};
 use crate::data::GroupedData;
 use crate::digits::{four_digits, four_digits_below};
 use crate::rows::{Element, RowGroup, Rows, Units};
@@ -159,15 +159,6 @@ fn even(groups: usize) -> Vec<f64> {
     vec![1.0 / groups as f64; groups]
 }
 
-/// The t with Σ w(t + e)² = tail, or the trivial bound −min e where every t satisfies it. Σw = 1.
-pub(crate) fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
-    let mean: f64 = weights.iter().zip(e).map(|(w, e)| w * e).sum();
-    let square: f64 = weights.iter().zip(e).map(|(w, e)| w * e * e).sum();
-    let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
-    let discriminant = mean * mean - square + tail;
-    if discriminant <= 0.0 { trivial } else { (discriminant.sqrt() - mean).max(trivial) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,18 +196,6 @@ mod tests {
         let before = r#"{"value":null,"weights":[],"absent":"not asked for"}"#;
         let read: BoundReport = serde_json::from_str(before).unwrap();
         assert_eq!(read.absent, Some(Note::new("no-bound", "not asked for")));
-    }
-
-    #[test]
-    fn a_root_is_where_the_weighted_squares_meet_the_tail() {
-        let (weights, e) = ([0.25, 0.75], [0.1, 0.3]);
-        for tail in [0.2, 0.0625, 0.05] {
-            let t = root(&weights, &e, tail);
-            let squares: f64 = weights.iter().zip(e).map(|(w, e)| w * (t + e) * (t + e)).sum();
-            assert!((squares - tail).abs() < 1e-15 && t > -0.1, "{tail}: {t}");
-        }
-        // Below what the trivial bound has there, and where no t has it.
-        assert_eq!([root(&weights, &e, 0.02), root(&weights, &e, 0.001)], [-0.1; 2]);
     }
 
     /// A few seconds always, a third of what a fit takes where that is more, and never more memory than a matrix of that side.

@@ -120,6 +120,15 @@ impl Criterion {
     }
 }
 
+/// The worst loss t with Σ w(t + e)² = tail for relative offsets e, or the trivial bound −min e where every t satisfies it. Σw = 1.
+pub(crate) fn root(weights: &[f64], e: &[f64], tail: f64) -> f64 {
+    let mean: f64 = weights.iter().zip(e).map(|(w, e)| w * e).sum();
+    let square: f64 = weights.iter().zip(e).map(|(w, e)| w * e * e).sum();
+    let trivial = e.iter().map(|e| -e).fold(f64::NEG_INFINITY, f64::max);
+    let discriminant = mean * mean - square + tail;
+    if discriminant <= 0.0 { trivial } else { (discriminant.sqrt() - mean).max(trivial) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +169,17 @@ mod tests {
         let criterion = Criterion { offset: 3.0, scale: 4.0 };
         assert_eq!((criterion.loss(5.0), criterion.relative_offset()), (0.5, 0.75));
         assert_eq!(criterion.relative_loss(5.0 / 4.0), 0.5);
+    }
+
+    #[test]
+    fn a_root_is_where_the_weighted_squares_meet_the_tail() {
+        let (weights, e) = ([0.25, 0.75], [0.1, 0.3]);
+        for tail in [0.2, 0.0625, 0.05] {
+            let t = root(&weights, &e, tail);
+            let squares: f64 = weights.iter().zip(e).map(|(w, e)| w * (t + e) * (t + e)).sum();
+            assert!((squares - tail).abs() < 1e-15 && t > -0.1, "{tail}: {t}");
+        }
+        // Below what the trivial bound has there, and where no t has it.
+        assert_eq!([root(&weights, &e, 0.02), root(&weights, &e, 0.001)], [-0.1; 2]);
     }
 }

@@ -69,17 +69,3 @@ impl std::ops::MulAssign<f64> for Dictionary {
 pub(crate) fn add_gram(gram: &mut [f64], f: &[f64], k: usize, r: usize) {
     add_transposed_times(f, (k, r, r), f, r, gram);
 }
-
-/// Σ aᵢbᵢ.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Eight partial sums let the compiler use vector registers without reordering by itself.
-    let mut sums = [0.0; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let tail: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a8.zip(b8) {
-        for i in 0..8 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    sums.iter().sum::<f64>() + tail
-}

@@ -2,7 +2,8 @@
 //!
 //! ‖X − WH‖² = ‖X‖² − 2⟨WᵀX, H⟩ + ⟨WᵀW, HHᵀ⟩, and all three terms add over rows.
 
-use crate::dictionary::{Dictionary, dot};
+use crate::dictionary::Dictionary;
+use crate::kernel::products::dot;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
 

@@ -192,7 +192,7 @@ impl Reduced<'_> {
             let a = &long[l * p * p..(l + 1) * p * p];
             for k in 0..=l {
                 let b = &long[k * p * p..(k + 1) * p * p];
-                let sum = crate::dictionary::dot(a, b);
+                let sum = crate::kernel::products::dot(a, b);
                 let moved = if total > 0.0 { level[l] * level[k] / total } else { 0.0 };
                 let own = if l == k { mu } else { 0.0 };
                 hessian[l * groups + k] = sum - moved + own;

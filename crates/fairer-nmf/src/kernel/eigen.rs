@@ -4,7 +4,7 @@
 //! TRED2 and TQL2 of Bowdler, Martin, Reinsch and Wilkinson, 1968): backward stable, so every
 //! eigenvalue is good to some eps·‖A‖. Nothing of the bound's validity rests on them.
 
-use crate::dictionary::dot;
+use crate::kernel::products::dot;
 use crate::kernel::{padded, products};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;

@@ -11,6 +11,20 @@ use crate::number::Number;
 /// Vectors of a row that one call keeps in registers.
 const WIDEST: usize = 4;
 
+/// Σ aᵢbᵢ.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Eight partial sums let the compiler use vector registers without reordering by itself.
+    let mut sums = [0.0; 8];
+    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
+    let tail: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.zip(b8) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    sums.iter().sum::<f64>() + tail
+}
+
 /// B (k×r) with every row padded by zeros to whole vectors.
 pub(crate) fn pad_rows(b: &[f64], r: usize, out: &mut Vec<f64>) {
     let p = padded(r);

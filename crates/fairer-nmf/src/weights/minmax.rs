@@ -18,8 +18,7 @@ mod newton;
 #[cfg(test)]
 mod tests;
 
-use crate::bound::root;
-use crate::criterion::Criterion;
+use crate::criterion::{Criterion, root};
 use crate::dictionary::Dictionary;
 use crate::limit::Limit;
 use crate::statistics::Statistics;
