@@ -52,14 +52,14 @@ use crate::data::GroupedData;
 use crate::rows::Element;
 
 /// What the tests know of the samples, in the order of the data.
-struct Rows<'a> {
+struct RowErrors<'a> {
     /// ‖x_i − w_iH‖².
     squared_errors: &'a [f64],
     /// ‖x_i‖².
     squared_norms: Vec<f64>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowErrors<'a> {
     fn new<T: Element>(data: &GroupedData<'_, T>, squared_errors: &'a [f64]) -> Self {
         Self { squared_errors, squared_norms: data.row_squared_norms() }
     }

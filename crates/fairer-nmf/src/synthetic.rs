@@ -19,7 +19,7 @@ const NOISE: f64 = 0.1;
 /// ```
 #[must_use]
 pub fn first(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
-    let groups = [("Low rank", Rows::Pairs { first: 0 }), ("High rank", Rows::Singles)];
+    let groups = [("Low rank", Kind::Pairs { first: 0 }), ("High rank", Kind::Singles)];
     draw(seed, &groups)
 }
 
@@ -35,9 +35,9 @@ pub fn first(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
 #[must_use]
 pub fn second(seed: u64) -> (Array2<f64>, Vec<&'static str>) {
     let groups = [
-        ("Group 1", Rows::Pairs { first: 0 }),
-        ("Group 2", Rows::NoisyPairs { first: 0 }),
-        ("Group 3", Rows::Pairs { first: 6 }),
+        ("Group 1", Kind::Pairs { first: 0 }),
+        ("Group 2", Kind::NoisyPairs { first: 0 }),
+        ("Group 3", Kind::Pairs { first: 6 }),
     ];
     draw(seed, &groups)
 }
@@ -90,7 +90,7 @@ pub fn planted(seed: u64, rank: usize, noise: f64) -> (Array2<f64>, Vec<&'static
 }
 
 #[derive(Clone, Copy)]
-enum Rows {
+enum Kind {
     /// e_i + e_{i+3} for one of three i from `first`.
     Pairs { first: usize },
     /// The same with noise.
@@ -99,21 +99,21 @@ enum Rows {
     Singles,
 }
 
-fn draw(seed: u64, groups: &[(&'static str, Rows)]) -> (Array2<f64>, Vec<&'static str>) {
+fn draw(seed: u64, groups: &[(&'static str, Kind)]) -> (Array2<f64>, Vec<&'static str>) {
     let mut x = Array2::zeros((ROWS * groups.len(), FEATURES));
     for (g, &(_, kind)) in groups.iter().enumerate() {
         for i in 0..ROWS {
             let mut stream = Stream::new(seed, Purpose::Synthetic(g as u64), i as u64);
             let mut row = x.row_mut(g * ROWS + i);
             match kind {
-                Rows::Singles => row[6 + stream.below(6)] = 1.0,
-                Rows::Pairs { first } | Rows::NoisyPairs { first } => {
+                Kind::Singles => row[6 + stream.below(6)] = 1.0,
+                Kind::Pairs { first } | Kind::NoisyPairs { first } => {
                     let at = first + stream.below(3);
                     row[at] = 1.0;
                     row[at + 3] = 1.0;
                 }
             }
-            if let Rows::NoisyPairs { .. } = kind {
+            if let Kind::NoisyPairs { .. } = kind {
                 row.iter_mut().for_each(|v| *v = (*v + NOISE * stream.normal()).max(0.0));
             }
         }

@@ -17,7 +17,7 @@
 //! too low by a like amount: they are shifted until their median is the estimate, and the shift
 //! is reported.
 
-use super::{AuditPart, Evaluation, Rows};
+use super::{AuditPart, Evaluation, RowErrors};
 use crate::criterion::Criterion;
 use crate::evaluate::{check_baselines, check_components};
 use crate::parallel::try_map;
@@ -116,7 +116,7 @@ pub(super) fn fixed<T: Element>(
 ) -> Result<Bootstrap> {
     check(draws, level)?;
     check_baselines(data, baselines)?;
-    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    let rows = RowErrors::new(data, &evaluation.row_squared_errors);
     let samples: Vec<Vec<(f64, f64)>> = data
         .groups()
         .iter()

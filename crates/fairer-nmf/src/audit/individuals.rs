@@ -5,7 +5,7 @@
 //! than rounding: ‖x_i − w_iH‖ > ‖x_i − w_iH_reference‖ + tolerance·‖x_i‖, each with its best w_i,
 //! with a tolerance of 1e-9 (1e-6 for f32 data, whose W is rounded).
 
-use super::{Evaluation, Rows};
+use super::{Evaluation, RowErrors};
 use crate::GroupedData;
 use crate::rows::Element;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub fn compare_individuals<T: Element>(
     reference: &Evaluation<T>,
 ) -> Individuals {
     let tolerance = if T::SINGLE { 1e-6 } else { 1e-9 };
-    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    let rows = RowErrors::new(data, &evaluation.row_squared_errors);
     let rise =
         |row: usize| rows.squared_errors[row].sqrt() - reference.row_squared_errors[row].sqrt();
     let beyond = |row: usize| tolerance * rows.squared_norms[row].sqrt();
@@ -111,7 +111,8 @@ pub fn compare_individuals<T: Element>(
         groups,
         share_worse: worse(&all) / mass(&mut all.iter()),
         share_better: better(&all) / mass(&mut all.iter()),
-        reference_total_error: Rows::new(data, &reference.row_squared_errors).relative_error(&all),
+        reference_total_error: RowErrors::new(data, &reference.row_squared_errors)
+            .relative_error(&all),
         total_error: rows.relative_error(&all),
     }
 }

@@ -21,7 +21,7 @@
 //! for readers who look at the smallest p of many.
 
 use super::difference::holm;
-use super::{AuditPart, Evaluation, Rows};
+use super::{AuditPart, Evaluation, RowErrors};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
 use crate::rows::Element;
@@ -105,7 +105,7 @@ pub(super) fn fixed<T: Element>(
     steps: &Steps<'_>,
 ) -> Result<Permutation> {
     check_draws(draws)?;
-    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    let rows = RowErrors::new(data, &evaluation.row_squared_errors);
     let statistic = |set: &[usize]| {
         // A random set of zero rows only loses nothing.
         let any = set.iter().any(|&row| rows.squared_norms[row] > 0.0);
@@ -148,7 +148,7 @@ pub(super) fn refit<T: Element>(
     steps: &Steps<'_>,
 ) -> Result<Permutation> {
     check_draws(draws)?;
-    let rows = Rows::new(data, &evaluation.row_squared_errors);
+    let rows = RowErrors::new(data, &evaluation.row_squared_errors);
     // The observed groups are draw 0: treated like every other.
     let all: Vec<Vec<(f64, f64)>> = try_map(draws.saturating_add(1), &|b| {
         let groups: Vec<_> = match b {

@@ -40,7 +40,7 @@ use serve::{Ask, Digest, Errors, Pass, Question};
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Allowance, Store};
+use store::{Room, Store};
 use view::View;
 
 /// Rows that are read block by block.
@@ -108,7 +108,7 @@ struct Core<T> {
     sparse: bool,
     stored: usize,
     budget: usize,
-    allowance: Arc<Allowance>,
+    room: Arc<Room>,
     /// Buffers that wait for their next block.
     buffers: Mutex<Vec<Block<T>>>,
     /// The first block, read for the next time all are read.
@@ -188,7 +188,7 @@ impl<T: Element> Held<T> {
         // What was there before makes room first.
         let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);
         *w = Store::empty();
-        *w = Store::zeros(count, &self.core.allowance)?;
+        *w = Store::zeros(count, &self.core.room)?;
         for block in 0..self.core.blocks() {
             let rows: Vec<usize> = self.core.rows_of(block, &self.view.members).concat();
             let range = self.view.before[block] * rank..self.view.before[block + 1] * rank;

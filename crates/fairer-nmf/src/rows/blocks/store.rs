@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of W that may still be kept in memory, shared by all runs.
 #[derive(Debug)]
-pub(super) struct Allowance(AtomicUsize);
+pub(super) struct Room(AtomicUsize);
 
-impl Allowance {
+impl Room {
     pub fn new(bytes: usize) -> Arc<Self> {
         Arc::new(Self(AtomicUsize::new(bytes)))
     }
@@ -28,7 +28,7 @@ impl Allowance {
 
 /// What was taken, given back at the end.
 struct Share {
-    of: Arc<Allowance>,
+    of: Arc<Room>,
     bytes: usize,
 }
 
@@ -52,9 +52,9 @@ impl<T: Number> Store<T> {
     }
 
     /// Zeros.
-    pub fn zeros(count: usize, allowance: &Arc<Allowance>) -> Result<Self> {
+    pub fn zeros(count: usize, room: &Arc<Room>) -> Result<Self> {
         let bytes = count * size_of::<T>();
-        if let Some(share) = allowance.take(bytes) {
+        if let Some(share) = room.take(bytes) {
             let values = vec![T::default(); count];
             return Ok(Self(Kept::Memory { values, _share: Some(share) }));
         }
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn what_the_budget_does_not_allow_goes_to_a_file_and_comes_back() {
-        let allowance = Allowance::new(100);
+        let room = Room::new(100);
         let mut stores: Vec<Store<f64>> =
-            (0..3).map(|_| Store::zeros(10, &allowance).unwrap()).collect();
+            (0..3).map(|_| Store::zeros(10, &room).unwrap()).collect();
         assert_eq!(stores.iter().map(Store::is_file).collect::<Vec<_>>(), [false, true, true]);
         for store in &mut stores {
             store.with(3..6, true, |w| w.copy_from_slice(&[1.0, 2.0, 3.0])).unwrap();
@@ -116,6 +116,6 @@ mod tests {
             assert_eq!(seen, [0.0, 1.0, 2.0, 3.0, 0.0]);
         }
         drop(stores);
-        assert!(!Store::<f64>::zeros(12, &allowance).unwrap().is_file());
+        assert!(!Store::<f64>::zeros(12, &room).unwrap().is_file());
     }
 }

@@ -1,7 +1,7 @@
 //! The first read: everything is checked, and features and groups are measured.
 
 use super::read::IN_FLIGHT;
-use super::store::Allowance;
+use super::store::Room;
 use super::{BlockSource, Core, GroupCodes};
 use crate::data::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};
 use crate::number::Number;
@@ -53,7 +53,7 @@ pub(super) fn survey<T: Element>(
         sparse: false,
         stored: 0,
         budget,
-        allowance: Allowance::new(budget.saturating_sub(blocks) / 2),
+        room: Room::new(budget.saturating_sub(blocks) / 2),
         buffers: Mutex::default(),
         ahead: Mutex::default(),
         workers: Mutex::default(),
