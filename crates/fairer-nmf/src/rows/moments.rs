@@ -27,6 +27,9 @@ const LINES: usize = 512;
 /// Numbers that the Gram matrices of all groups may have together to be kept.
 const KEPT_ENTRIES: usize = 1 << 26;
 
+/// What an entry of sparse rows counts in a cost where one of a whole panel counts 1: they stand here and there.
+pub(super) const SCATTERED: f64 = 4.0;
+
 /// The data as the bound sees it, whoever holds them.
 pub trait Moments {
     /// Number of groups.
@@ -315,8 +318,7 @@ impl<T: Typed> Moments for InMemory<'_, '_, T> {
                     squares += if m < n { 0.0 } else { here * here };
                 }
                 squares += columns.iter().map(|&c| f64::from(c) * f64::from(c)).sum::<f64>();
-                // Single entries here and there: some four times as slow as whole panels.
-                (stored, 4.0 * squares)
+                (stored, SCATTERED * squares)
             }
         };
         (squares / 2.0 + side.powi(3) / 6.0, entries)

@@ -22,7 +22,7 @@ use crate::update::Scratch;
 use rayon::prelude::*;
 
 /// Rows of a panel: both products of a panel run while it is in the second-level cache, and its
-/// rows lie on fewer pages than the first level remembers (128 rows are a tenth slower).
+/// rows lie on fewer pages than the first level remembers.
 const PANEL_ROWS: usize = 64;
 /// Chunks the rows are cut into, beyond one per group. Fixed, so that sums come in the same
 /// order for any number of threads.

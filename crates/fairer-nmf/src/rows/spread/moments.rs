@@ -1,7 +1,7 @@
 //! What the bound asks of rows that are spread: Gram matrices of the groups where they are small enough to be
 //! sent for, products otherwise.
 
-use super::super::moments::{Kept, Moments, Products};
+use super::super::moments::{Kept, Moments, Products, SCATTERED};
 use super::super::request::Ask;
 use super::Spread;
 use crate::Result;
@@ -57,9 +57,8 @@ impl Moments for SpreadMoments<'_, '_> {
         if n > LARGEST_SIDE {
             return (f64::INFINITY, stored);
         }
-        // Single entries here and there: some four times as slow as whole panels.
         let dense = stored == (self.summed() * n) as f64;
-        let squares = if dense { squares } else { 4.0 * squares };
+        let squares = if dense { squares } else { SCATTERED * squares };
         (squares / 2.0 + (n as f64).powi(3) / 6.0, stored)
     }
 
