@@ -22,10 +22,9 @@ ENDLESS = {
 }  # fmt: skip
 
 
-def interrupt_after(seconds, sent):
+def interrupt_after(seconds):
     def send():
         time.sleep(seconds)
-        sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=send).start()
@@ -34,29 +33,27 @@ def interrupt_after(seconds, sent):
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_ctrl_c_interrupts_a_fit(verbose, capfd):
     X = low_rank(300, 30, 8, noise=0.5)
-    sent = []
-    interrupt_after(0.3, sent)
+    interrupt_after(0.3)
+    # It would not end by itself.
     with pytest.raises(KeyboardInterrupt):
         FairerNMF(8, verbose=verbose, **ENDLESS).fit(X)
-    assert time.perf_counter() - sent[0] < 1.0
     # The next fit is not affected.
     FairerNMF(2, random_state=0).fit(X[:30])
 
 
 def test_ctrl_c_interrupts_baselines():
     X = low_rank(3000, 100, 20, noise=0.5)
-    sent = []
-    interrupt_after(0.2, sent)
+    interrupt_after(0.2)
+    # It would go on for hours.
     with pytest.raises(KeyboardInterrupt):
         estimate_baseline(
-            X, 20, sensitive_features=np.arange(3000) % 2, baseline="best", baseline_runs=20
+            X, 20, sensitive_features=np.arange(3000) % 2, baseline="best", baseline_runs=50_000
         )
-    assert time.perf_counter() - sent[0] < 2.0
 
 
 def test_an_unfitted_estimator_stays_unfitted_when_interrupted():
     model = FairerNMF(8, **ENDLESS)
-    interrupt_after(0.2, [])
+    interrupt_after(0.2)
     with pytest.raises(KeyboardInterrupt):
         model.fit(low_rank(300, 30, 8, noise=0.5))
     assert not hasattr(model, "components_")

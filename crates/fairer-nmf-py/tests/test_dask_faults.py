@@ -154,11 +154,12 @@ def test_workers_may_be_retired_and_added(at_round):
 
 
 def closing(gone):
-    """Give what ends a cluster with its scheduler, in the background, while a fit goes on."""
+    """Give what ends a cluster in the background, and waits until its scheduler is gone."""
 
     def close():
         threading.Thread(target=gone.close, daemon=True).start()
-        time.sleep(1.0)
+        while gone.scheduler.status != distributed.Status.closed:
+            time.sleep(0.001)
 
     return close
 
@@ -284,9 +285,9 @@ def test_a_scheduler_that_is_gone_before_the_first_round_is_told(apart):
 
 
 def too_large(block):
-    """Take more memory than the worker has, for longer than its nanny looks away."""
+    """Take more memory than the worker has; it ends when its nanny ends the worker."""
     hoard = np.ones(100_000_000)
-    time.sleep(3.0)
+    time.sleep(60.0)
     return block + 0.0 * hoard[0]
 
 
@@ -302,12 +303,6 @@ def test_a_worker_out_of_memory_is_told():
                 model.fit(rows, sensitive_features=da.from_array(groups, chunks=240))
 
 
-def hoard():
-    """Last longer than the nanny needs: it ends when the worker does."""
-    too_large(0.0)
-    time.sleep(60.0)
-
-
 def test_a_worker_that_runs_out_of_memory_in_a_round_changes_nothing(at_round):
     X, groups = rows_and_groups()
     options = FIXED | {"max_iter": 40}
@@ -319,7 +314,7 @@ def test_a_worker_that_runs_out_of_memory_in_a_round_changes_nothing(at_round):
             def fill():
                 # The worker has one thread: what the round asks it waits behind. No other may do it.
                 worker, process = with_most_data(client)
-                full.extend([worker, process, client.submit(hoard, workers=[worker])])
+                full.extend([worker, process, client.submit(too_large, 0.0, workers=[worker])])
 
             at_round({25: fill})
             model = cluster.FairerNMF(random_state=3, **options)
