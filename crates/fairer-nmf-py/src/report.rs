@@ -49,6 +49,8 @@ pub struct ReportSettings {
     found_by: Option<String>,
     /// The method of a model of ours that evens the groups out; none for other dictionaries.
     method: Option<String>,
+    /// Whether a stop or a limit on time ended its fit.
+    cut_short: bool,
     /// The kind of the baselines, as they are estimated anew; none where they were given.
     baseline: Option<String>,
     allow_small_groups: bool,
@@ -198,7 +200,13 @@ fn find<T: Element>(
     };
     let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
     allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
-    let subject = Subject { components: h.view(), representation: w, method, allowances: &allowed };
+    let subject = Subject {
+        components: h.view(),
+        representation: w,
+        method,
+        allowances: &allowed,
+        cut_short: s.cut_short,
+    };
     let mut found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     if were_found {
         found.leave_untested(FoundGroups::UNTESTED);

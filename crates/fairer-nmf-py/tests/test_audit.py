@@ -234,3 +234,30 @@ def test_what_matters_is_the_users_to_say(data):
     assert found.report(**few, level=0.999999, matters=1e-9).verdict["code"] == "too-few-rows"
     with pytest.raises(ValueError, match="matters is 5"):
         found.report(**few, matters=5)
+
+
+def test_a_model_that_was_bent_for_a_few_rows_is_said_to_be():
+    heart = load_heart_disease()
+    few = 93 * np.arange(1, 9) % len(heart.data)
+    groups = np.where(np.isin(np.arange(len(heart.data)), few), "few", "rest")
+    options = {"normalize": "features", "baseline": "best", "random_state": 0}
+    short = {"draws": 0, "permutations": 0, "folds": 0, "chance_draws": 0}
+
+    def warned(model, baseline="best"):
+        found = audit(heart.data, model, sensitive_features=groups, normalize="features", baseline=baseline)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            report = found.report(**short).to_dict()
+        said = [w["sentence"] for w in report["warnings"] if w["code"] == "total-error-rose"]
+        assert said == [str(w.message) for w in caught if "it was bent for" in str(w.message)]
+        return said
+
+    rest = "loses 24.6 %: it was bent for group 'few' (8 rows); is that what you want?"
+    standard = FairerNMF(5, method="standard", **options).fit(heart.data, sensitive_features=groups)
+    [said] = warned(standard)
+    assert said.startswith("Fairer-NMF loses 2") and said.endswith(rest)
+    # What allows for chance is not bent.
+    assert warned(standard, "adjusted") == []
+    bent = FairerNMF(5, **options).fit(heart.data, sensitive_features=groups)
+    [said] = warned(bent)
+    assert said.startswith("this model loses 2") and said.endswith(rest)

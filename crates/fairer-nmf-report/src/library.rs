@@ -164,29 +164,35 @@ pub fn title(role: Role, method: Option<Method>) -> &'static str {
     }
 }
 
-/// A remark on a peer; parts that a stop has left out are the caller's, who knows of the stop.
+/// A remark on a model of the comparison; parts that a stop has left out are the caller's, who knows of the stop.
 pub fn remark(remark: &Remark) -> Option<page::Remark> {
     let who = |role: Role| match role {
         Role::Subject => "the dictionary",
         Role::Standard => "standard NMF",
         Role::Fairer => "Fairer-NMF",
     };
-    Some(match *remark {
+    Some(match remark {
         Remark::NotConverged { role, status: Status::TimeLimit, .. } => page::Remark::new(
             "peer-not-converged",
-            format!("{}, the comparison, did not converge within the time limit", who(role)),
+            format!("{}, the comparison, did not converge within the time limit", who(*role)),
         ),
         Remark::NotConverged { role, max_iterations, .. } => page::Remark::new(
             "peer-not-converged",
             format!(
                 "{}, the comparison, did not converge within {max_iterations} iterations",
-                who(role)
+                who(*role)
             ),
         ),
         Remark::OutOfTime { role } => page::Remark::new(
             "peer-out-of-time",
-            format!("no time was left to fit {} for comparison", who(role)),
+            format!("no time was left to fit {} for comparison", who(*role)),
         ),
+        Remark::TotalErrorRose { role: Role::Subject, rise } => {
+            page::Remark::new(rise.code(), rise.said_of("this model"))
+        }
+        Remark::TotalErrorRose { role, rise } => {
+            page::Remark::new(rise.code(), rise.said_of(who(*role)))
+        }
         _ => return None,
     })
 }

@@ -1,8 +1,9 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
-use fairer_nmf::audit::{PeerPlan, Subject, compare, fit_peers};
+use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare, fit_peers};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::rows::Element;
+use fairer_nmf::stopping::Status;
 use fairer_nmf::{GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
@@ -86,8 +87,12 @@ pub(crate) fn audit_fit<T: Element>(
         representation: own.as_ref().map(|w| w.view()),
         method,
         allowances: &model.allowances(),
+        cut_short: matches!(model.status, Status::TimeLimit | Status::Stopped),
     };
     let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;
+    // What this fit costs all together it has said itself.
+    let of_fit = |r: &Remark| matches!(r, Remark::TotalErrorRose { role: Role::Subject, .. });
+    found.remarks.retain(|remark| !of_fit(remark));
     if model.found_groups.is_some() {
         found.leave_untested(FoundGroups::UNTESTED);
     }

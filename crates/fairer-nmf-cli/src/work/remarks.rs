@@ -12,9 +12,10 @@ pub(crate) fn warnings(found: &Comparison) -> Vec<page::Remark> {
     found.remarks.iter().filter_map(warning).chain(unfinished(found)).collect()
 }
 
-/// A remark on a peer with the option that helps.
+/// A remark on a model of the comparison, with the option that helps, if one does.
 pub(crate) fn warning(remark: &Remark) -> Option<page::Remark> {
     let raise = match remark {
+        Remark::TotalErrorRose { .. } => return library::remark(remark),
         Remark::NotConverged { status: Status::IterationLimit, .. } => "--max-iter or --tol",
         _ => "--time-limit",
     };

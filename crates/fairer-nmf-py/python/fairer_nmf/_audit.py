@@ -174,6 +174,7 @@ def audit(
         "fitted_by": None,
         "found_by": _dictionary.found_by(model, names),
         "method": _dictionary.evens_out(model, names),
+        "cut_short": _dictionary.cut_short(model, names),
         "baseline": baseline if isinstance(baseline, str) else None,
         "allow_small_groups": bool(allow_small_groups),
         "allowances": _dictionary.allowances(model, names),

@@ -67,6 +67,7 @@ class ReportSettings(TypedDict):
     fitted_by: str | None
     found_by: str | None
     method: str | None
+    cut_short: bool
     baseline: str | None
     allow_small_groups: bool
     allowances: list[float]

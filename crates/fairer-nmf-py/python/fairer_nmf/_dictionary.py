@@ -63,6 +63,11 @@ def evens_out(H: Any, names: list[str]) -> str | None:
     return str(H.method) if evens else None
 
 
+def cut_short(H: Any, names: list[str]) -> bool:
+    """Tell whether a stop or a limit on time ended the fit of a model of ours."""
+    return knows(H, names) and H._model.status in ("time-limit", "stopped")
+
+
 def allowances(H: Any, names: list[str]) -> list[float]:
     """Give what the fit of a model of ours allowed these groups, where they are its groups and it did; else nothing."""
     if evens_out(H, names) is None or sorted(names) != sorted(H._model.groups):

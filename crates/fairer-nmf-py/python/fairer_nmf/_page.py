@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairer_nmf import _core, _data, _figures
 from fairer_nmf._progress import listener, patient
+from fairer_nmf._remarks import warn_of_rise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -288,4 +289,6 @@ class Pages:
         asked = self._verbose if verbose is None else verbose
         shown = patient() if verbose is None and not asked else listener(asked, 0)
         with shown as progress:
-            return Report(_core.report(X, groups, H, W, settings, progress))
+            found = Report(_core.report(X, groups, H, W, settings, progress))
+        warn_of_rise(found.to_dict()["warnings"])
+        return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fairer_nmf import _data
 from fairer_nmf._warn import warn
 
@@ -15,6 +17,13 @@ def warn_of_small_groups(groups: _data.Groups, rank: int) -> None:
             "of their own fits almost anything, so their losses look larger than on new samples; "
             "the page of report() has held-out losses"
         )
+
+
+def warn_of_rise(warnings: list[dict[str, Any]]) -> None:
+    """Warn where a model that evens the groups out costs all of them together clearly more than standard NMF."""
+    for said in warnings:
+        if said["code"] == "total-error-rose":
+            warn(said["sentence"])
 
 
 def warn_of_errors_above_one(names: list[str], relative_errors: list[float]) -> None:

@@ -30,6 +30,8 @@ pub struct Subject<'a> {
     /// What its fit allowed every group beyond its baseline; empty for nothing, or where that is not
     /// known.
     pub allowances: &'a [Allowance],
+    /// Whether a stop or a limit on time ended its fit, so that its error is of that making.
+    pub cut_short: bool,
 }
 
 impl Subject<'_> {
@@ -148,6 +150,7 @@ impl Comparison {
 ///     representation: None,
 ///     method,
 ///     allowances: &model.allowances(),
+///     cut_short: false,
 /// };
 /// let plan = PeerPlan::beside(method, Update::Hals);
 /// let peers = fit_peers(&data, plan, &model.parameters, &baselines, &silent)?;
@@ -259,7 +262,25 @@ pub fn compare<T: Element>(
         .flat_map(|role| parts(role).map(move |&part| Remark::Unfinished { role, part }))
         .collect();
     found.remarks.extend(unfinished);
+    let rise = rise(&found, subject);
+    found.remarks.extend(rise);
     Ok(found)
+}
+
+/// What the fairer model costs all together against standard NMF, where that has to be said. A dictionary that allows for
+/// chance was fitted beside standard NMF, and its fit has said it.
+fn rise(found: &Comparison, subject: &Subject<'_>) -> Option<Remark> {
+    let is_standard = subject.method.is_some_and(|method| method.is_standard());
+    let standard = found.standard.as_ref().map(|peer| &peer.audit);
+    let standard = standard.or(is_standard.then_some(&found.subject))?;
+    let said = subject.allowances.iter().any(|a| a.loss != 0.0);
+    match &found.fairer {
+        Some(peer) => Remark::of_rise((Role::Fairer, &peer.audit), Some(&peer.model), standard),
+        None if subject.is_fairer() && !said && !subject.cut_short => {
+            Remark::of_rise((Role::Subject, &found.subject), None, standard)
+        }
+        None => None,
+    }
 }
 
 /// A sentence after a colon. A group's name, which keeps its letters, stands in quotation marks.

@@ -1,12 +1,14 @@
-//! What is missing or unfinished in a comparison.
+//! What is missing or unfinished in a comparison, and what a model beside it costs all together.
 
-use super::AuditPart;
+use super::{AuditPart, AuditReport};
+use crate::Warning;
+use crate::model::Model;
 use crate::progress::Role;
 use crate::stopping::Status;
 use serde::{Deserialize, Serialize};
 
 /// Something that a reader of a comparison has to know.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "code")]
 #[non_exhaustive]
 pub enum Remark {
@@ -31,4 +33,31 @@ pub enum Remark {
         /// Which part.
         part: AuditPart,
     },
+    /// A model that evens the groups out loses clearly more of all data than standard NMF.
+    TotalErrorRose {
+        /// Which.
+        role: Role,
+        /// By how much, and for whom: [`Warning::TotalErrorRose`].
+        rise: Warning,
+    },
+}
+
+impl Remark {
+    /// What a model that evens the groups out costs all together, where that has to be said; `beside` is the audit of
+    /// standard NMF. A fit that was cut short has an error of its own making.
+    pub(super) fn of_rise(
+        (role, audit): (Role, &AuditReport),
+        model: Option<&Model>,
+        beside: &AuditReport,
+    ) -> Option<Self> {
+        if model.is_some_and(|m| matches!(m.status, Status::TimeLimit | Status::Stopped)) {
+            return None;
+        }
+        let warnings = model.map_or(&[][..], |m| &m.warnings);
+        let groups = audit.groups.iter().zip(&beside.groups);
+        let helped = groups.filter(|(g, _)| !g.outside && !Warning::leaves(warnings, &g.name));
+        let falls = helped.map(|(g, s)| (&g.name[..], g.rows, s.relative_error - g.relative_error));
+        let rise = Warning::of_falls(falls, audit.total_error, beside.total_error)?;
+        Some(Self::TotalErrorRose { role, rise })
+    }
 }

@@ -178,16 +178,47 @@ impl Warning {
         if matches!(model.status, Status::TimeLimit | Status::Stopped) {
             return None;
         }
-        // A fit is not bent for a group that it did not set out to help.
-        let alone = |w: &Self, name: &String| matches!(w, Self::GroupsLikeChance { groups, .. } if groups.contains(name));
-        let left = |g: &GroupFit| model.warnings.iter().any(|w| alone(w, &g.name));
         let groups = model.groups.iter().zip(&beside.groups);
-        let groups = groups.filter(|(g, _)| !g.outside && !left(g));
-        let fall = |(g, s): &(&GroupFit, &GroupFit)| s.relative_error - g.relative_error;
-        let (group, _) = groups.max_by(|a, b| fall(a).total_cmp(&fall(b)))?;
-        (found > standard + RISE.min((RISE_SHARE * standard).max(RISE_LEAST))).then(|| {
-            Self::TotalErrorRose { standard, found, group: group.name.clone(), rows: group.rows }
+        let helped = groups.filter(|(g, _)| !g.outside && !Self::leaves(&model.warnings, &g.name));
+        let falls = helped.map(|(g, s)| (&g.name[..], g.rows, s.relative_error - g.relative_error));
+        Self::of_falls(falls, found, standard)
+    }
+
+    /// The same of groups that a model sets out to help: name, rows, and by how much the relative error fell.
+    pub(crate) fn of_falls<'a>(
+        helped: impl Iterator<Item = (&'a str, usize, f64)>,
+        found: f64,
+        standard: f64,
+    ) -> Option<Self> {
+        let (group, rows, _) = helped.max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let group = group.to_owned();
+        let noticed = RISE.min((RISE_SHARE * standard).max(RISE_LEAST));
+        (found > standard + noticed).then_some(Self::TotalErrorRose {
+            standard,
+            found,
+            group,
+            rows,
         })
+    }
+
+    /// Whether a fit with these warnings did not set out to help a group, so that it is not bent for it.
+    pub(crate) fn leaves(warnings: &[Self], name: &str) -> bool {
+        let alone = |w: &Self| matches!(w, Self::GroupsLikeChance { groups, .. } if groups.iter().any(|g| g == name));
+        warnings.iter().any(alone)
+    }
+
+    /// What it says of a model that is named otherwise than "this fit".
+    #[must_use]
+    pub fn said_of(&self, who: &str) -> String {
+        match self {
+            Self::TotalErrorRose { standard, found, group, rows } => format!(
+                "{who} loses {:.1} % of all data where standard NMF loses {:.1} %: it was bent for group '{group}' ({rows} {}); is that what you want?",
+                100.0 * found,
+                100.0 * standard,
+                if *rows == 1 { "row" } else { "rows" },
+            ),
+            other => other.to_string(),
+        }
     }
 
     /// Whether it only tells what was done, and nothing has to be looked after.
@@ -276,13 +307,7 @@ impl std::fmt::Display for Warning {
                 100.0 * share,
                 largest + 1,
             ),
-            Self::TotalErrorRose { standard, found, group, rows } => write!(
-                f,
-                "this fit loses {:.1} % of all data where standard NMF loses {:.1} %: it was bent for group '{group}' ({rows} {}); is that what you want?",
-                100.0 * found,
-                100.0 * standard,
-                if *rows == 1 { "row" } else { "rows" },
-            ),
+            Self::TotalErrorRose { .. } => f.write_str(&self.said_of("this fit")),
             Self::BaselinesCutShort => write!(
                 f,
                 "the time was up during the baselines: they are too large, and every loss is too small by as much"

@@ -57,7 +57,8 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
             assert_eq!(errors, baselines, "losses compare only with the same baselines");
         }
         let components = x.slice(s![..2, ..]);
-        let subject = Subject { components, representation: None, method, allowances: &[] };
+        let subject =
+            Subject { components, representation: None, method, allowances: &[], cut_short: false };
         let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
         let roles: Vec<Role> = found.in_order().into_iter().map(|(role, _)| role).collect();
         assert_eq!(roles, order);
@@ -102,6 +103,7 @@ fn a_peer_is_the_fit_by_that_method_alone() {
         representation: None,
         method: None,
         allowances: &[],
+        cut_short: false,
     };
     let compared = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
     let standard = compared.standard.unwrap();

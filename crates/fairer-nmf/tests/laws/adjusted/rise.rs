@@ -1,6 +1,10 @@
 //! A rise of the total error is said, with who caused it.
 
 use super::*;
+use fairer_nmf::Update;
+use fairer_nmf::audit::{
+    AuditOptions, DrawBudget, PeerPlan, Remark, Role, Subject, compare, fit_peers,
+};
 
 /// Where groups are helped at a price, the fit says by how much of the data the total error rose.
 #[test]
@@ -48,4 +52,42 @@ fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
     let model = careful(&data).model;
     assert!(model.total_error() / data.squared_norm().sqrt() < 1.01 * standard);
     assert!(!model.warnings.iter().any(|w| w.code() == "total-error-rose"));
+}
+
+/// A comparison says it, too, of Fairer-NMF beside a dictionary and of a fairer dictionary beside standard NMF.
+#[test]
+fn a_rise_is_said_in_a_comparison() {
+    let (x, labels) = draw(&[8, 90, 150], 0.0, 0.6, 33);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let options = AuditOptions::default().with(|o| {
+        (o.draws, o.permutations, o.folds, o.differences) = (0, 0, 0, false);
+        (o.trade_off, o.chance) = (None, DrawBudget { draws: 0, ..DrawBudget::default() });
+    });
+    let said = |method: Method, baseline: Baseline, cut_short: bool| {
+        let model = fitted(&data, method, baseline.clone()).model;
+        let parameters = model.parameters.clone().with(|p| p.baseline = baseline);
+        let (errors, method) = (model.baseline_errors(), Some(method));
+        let plan = PeerPlan::beside(method, Update::Hals);
+        let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
+        let (components, allowances) = (model.components.view(), &model.allowances()[..]);
+        let subject = Subject { components, representation: None, method, allowances, cut_short };
+        let found = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
+        let rises = found.remarks.into_iter().filter_map(|remark| match remark {
+            Remark::TotalErrorRose { role, rise } => Some((role, rise)),
+            _ => None,
+        });
+        rises.collect::<Vec<_>>()
+    };
+    let best = || Baseline::Estimate(Estimate::best());
+    for (method, of) in [(Method::standard(), Role::Fairer), (Method::am(), Role::Subject)] {
+        let rises = said(method, best(), false);
+        let [(role, Warning::TotalErrorRose { standard, found, group, rows: 8 })] = &rises[..]
+        else {
+            panic!("{rises:?}");
+        };
+        assert_eq!((*role, group.as_str()), (of, "group 0"));
+        assert!(found > standard);
+    }
+    assert_eq!(said(Method::am(), best(), true), [], "its error is of another making");
+    assert_eq!(said(Method::standard(), Baseline::adjusted(), false), []);
 }
