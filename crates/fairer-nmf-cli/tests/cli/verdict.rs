@@ -167,6 +167,27 @@ fn a_model_that_was_bent_for_a_few_rows_is_said_to_be() {
     assert_eq!(fit(&["--method", "standard"]), [""; 0]);
 }
 
+/// Means of loose runs move with the seed by more than what is compared; the lowest errors do not.
+#[test]
+fn baselines_that_vary_by_more_than_what_is_compared_are_said_to() {
+    let place = Place::new();
+    for (baseline, seeds, unsettled) in
+        [("paper", 0..5, true), ("best", 0..2, false), ("adjusted", 0..1, false)]
+    {
+        for seed in seeds {
+            let (said, json) =
+                audited(&place, &["--baseline", baseline, "--seed", &format!("{seed}")]);
+            let notes = json["verdict"]["notes"].to_string();
+            assert_eq!(
+                notes.contains("\"baselines-unsettled\""),
+                unsettled,
+                "{baseline} {seed}: {said}"
+            );
+            assert_eq!(said.contains("The losses shown move with the seed"), unsettled, "{said}");
+        }
+    }
+}
+
 #[test]
 fn options_of_an_audit_that_nothing_asks_for_are_refused() {
     let place = Place::new();

@@ -215,7 +215,11 @@ pub(super) fn cost(
     Some(Note::new("cost-of-sharing", sentence))
 }
 
-/// Where the baselines in use differ from those of the test by more than what is compared.
+/// Baselines that lie no further than this from those of the test are settled.
+const SETTLED: f64 = 0.001;
+
+/// Where the baselines in use differ from those of the test by more than what is compared: the differences between the
+/// groups, or the losses themselves.
 pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Option<Note> {
     if found.baseline == Some(&Baseline::Zero) {
         let sentence = "With baselines of zero a loss is the whole error. The verdict compares something else: what the groups lose beyond topics of their own.";
@@ -224,25 +228,45 @@ pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Opti
     let chance = found.chance?;
     let best = |l: usize| chance.best_losses.as_ref().map_or(chance.groups[l].loss, |best| best[l]);
     let off = |l: usize| (found.groups[l].loss - best(l)).abs();
-    let l = (0..found.groups.len()).max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
-    let d = &differences.groups[l].difference;
-    if off(l) <= d.estimate.abs().max(0.5 * (d.high - d.low)) {
-        return None;
-    }
+    let difference = |l: usize| &differences.groups[l].difference;
+    // Baselines that were given, or are of rows held out, are another quantity by intent.
+    let of_runs = found.baseline.is_none_or(|b| b.is_lowest() || b.runs() > 0);
+    let compared = |l: usize| match of_runs {
+        true => difference(l).estimate.abs().min(found.groups[l].loss.abs()).max(SETTLED),
+        false => {
+            let d = difference(l);
+            d.estimate.abs().max(0.5 * (d.high - d.low))
+        }
+    };
+    let l = (0..found.groups.len())
+        .filter(|&l| off(l) > compared(l))
+        .max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
+    let what = match off(l) > difference(l).estimate.abs() {
+        true => "more than the groups differ",
+        false => "more than its loss",
+    };
     let (name, off) = (&found.groups[l].name, points(off(l)));
-    Some(match found.baseline.is_none_or(Baseline::is_lowest) {
-        true => Note::new(
+    Some(if found.baseline.is_none_or(Baseline::is_lowest) {
+        Note::new(
             "baselines-unsettled",
             format!(
-                "The baseline of “{name}” varies by {off} points from one estimate to the next, more than the groups differ: the lowest error of more runs settles it."
+                "The baseline of “{name}” varies by {off} points from one estimate to the next, {what}: the lowest error of more runs settles it."
             ),
-        ),
-        false => Note::new(
+        )
+    } else if of_runs {
+        Note::new(
+            "baselines-unsettled",
+            format!(
+                "The runs behind the baseline of “{name}” vary: their mean lies {off} points from the lowest error, {what}. The losses shown move with the seed; the verdict holds them against the lowest error (baseline \"best\" shows those)."
+            ),
+        )
+    } else {
+        Note::new(
             "baselines-not-lowest",
             format!(
-                "The baseline of “{name}” lies {off} points from the lowest error of topics of its own, which the verdict holds losses against: more than the groups differ (baseline \"best\" shows those losses)."
+                "The baseline of “{name}” lies {off} points from the lowest error of topics of its own, which the verdict holds losses against: {what} (baseline \"best\" shows those losses)."
             ),
-        ),
+        )
     })
 }
 
