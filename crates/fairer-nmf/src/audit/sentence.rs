@@ -32,9 +32,10 @@ pub(super) fn sentence(
                 [most @ .., last] => format!("; {} and {last} pay more, too", most.join(", ")),
             };
             format!(
-                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}){others}.{}",
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}{}){others}.{}",
                 points(d.difference.estimate),
                 answers.len(),
+                if found.p_is_least(l, differences) { "at most " } else { "" },
                 p_value(found.adjusted_p(l, differences)),
                 beside(l, found, ""),
             )
