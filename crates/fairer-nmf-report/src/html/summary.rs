@@ -125,6 +125,10 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
                  and said."
             )
         }
+        VerdictCode::NoEvidence if is_coarse(verdict) => format!(
+            "Say first how small a difference would matter here (option “matters”), and ask again: so far only \
+             differences larger than all that is lost are ruled out.{still}"
+        ),
         VerdictCode::NoEvidence if leaves_most(report) => format!(
             "Between the groups nothing has to be mended. But most of everybody is lost: more topics, other features \
              or another model come first, and then this question again.{still}"
@@ -178,6 +182,11 @@ fn still(report: &Report) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Whether what counts as noticeable is more than all that the model loses, so that the answer is none.
+fn is_coarse(verdict: &Verdict) -> bool {
+    verdict.notes.iter().any(|note| note.code == "matters-beyond-error")
 }
 
 /// Whether the model audited leaves most of the data unexplained.

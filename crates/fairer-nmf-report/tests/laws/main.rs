@@ -350,3 +350,21 @@ fn a_sweep_has_one_worst_loss() {
     assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
     assert_eq!((ranks.enough("m"), ranks.enough("other")), (Some(2), None));
 }
+
+/// Where differences larger than all that is lost are ruled out, nothing is, and the page does not say that all is well.
+#[test]
+fn what_follows_agrees_with_the_notes() {
+    let mut report = samples::demo();
+    let told = |report: &Report, coarse: bool| {
+        let page = render_html(report);
+        assert_eq!(page.contains("Say first how small a difference would matter"), coarse);
+        assert_eq!(page.contains("Nothing has to be done on this account."), !coarse);
+    };
+    let note = Remark::new("matters-beyond-error", "A smaller difference may matter.");
+    let mut verdict = Verdict { code: VerdictCode::NoEvidence, ..Verdict::default() };
+    report.verdict = Some(verdict.clone());
+    told(&report, false);
+    verdict.notes.push(note);
+    report.verdict = Some(verdict);
+    told(&report, true);
+}
