@@ -63,8 +63,10 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     }
     text.push('.');
     let draws = real.draws.iter().find(|d| &d.model == name_of_model);
-    if let (Some(p), Some(test)) = (result.p_value, draws.and_then(|d| d.permutation)) {
-        let _ = write!(text, " {}", in_words(p, test.tested));
+    // A test of the error says nothing about a loss: its p stands beside the error, in the table.
+    let of_loss = draws.and_then(|d| d.permutation).filter(|test| test.tested == Tested::Loss);
+    if let (Some(p), Some(_)) = (result.p_value, of_loss) {
+        let _ = write!(text, " {}", in_words(p));
     }
     if let Some(held_out) = result.held_out_loss {
         let _ = write!(
@@ -76,17 +78,13 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
     Some(text)
 }
 
-fn in_words(p: f64, tested: Tested) -> String {
-    let what = match tested {
-        Tested::RelativeError => "an error",
-        Tested::Loss => "a loss",
-    };
+fn in_words(p: f64) -> String {
     if !p.is_finite() {
         return String::new();
     }
     // p_value says "< 0.001" itself.
     format!(
-        "That a random group of its size has {what} as large has p\u{a0}=\u{a0}{}, adjusted over the groups.",
+        "That a random group of its size has a loss as large has p\u{a0}=\u{a0}{}, adjusted over the groups.",
         escape(&p_value(p))
     )
     .replace("=\u{a0}&lt;", "&lt;")
