@@ -140,7 +140,10 @@ def test_notebook_and_plot(data):
     groups = np.where(groups == "small", "<small>", groups)
     result = audit(X, H=X[:4], sensitive_features=groups)
     assert "&lt;small&gt;" in result._repr_html_() and "<small>" not in result._repr_html_()
-    assert "worst loss" in repr(result)
+    said = repr(result)
+    assert "worst loss" in said and "where a random group of its size would show" in said
+    # Losses of groups of different sizes are not compared as they are.
+    assert "above the smallest" not in said + result._repr_html_()
     axes = result.plot()
     assert [label.get_text() for label in axes.get_yticklabels()][-1] == "<small>"
     assert len(axes.patches) == 6

@@ -198,8 +198,18 @@ class Audit(GroupTable, Pages):
         return ax
 
     @property
-    def _spread(self) -> float:
-        return float(self.by_group["loss"].max() - self.by_group["loss"].min())
+    def _payer(self) -> str:
+        """The worst loss, with what random groups of that size show beside it."""
+        said = f"worst loss {shown(self.worst)} ({self.worst_group})"
+        chance = self.chance
+        # Of a model that evens the groups out, chance is about standard NMF beside it.
+        if chance is None or self._beside:
+            return said
+        of_group = chance.loc[[name == self.worst_group for name in chance.index]]
+        low, high = of_group[["chance_low", "chance_high"]].to_numpy(dtype=np.float64)[0]
+        if not np.isfinite([low, high]).all():
+            return said
+        return f"{said}, where a random group of its size would show {shown(low)} to {shown(high)}"
 
     @property
     def _said(self) -> list[str]:
@@ -207,22 +217,15 @@ class Audit(GroupTable, Pages):
 
     def __repr__(self) -> str:
         said = "\n".join(self._said)
-        return (
-            f"{said}\n"
-            f"<Audit of {len(self.by_group)} groups: worst loss {shown(self.worst)} "
-            f"({self.worst_group}), {shown(self._spread)} above the smallest>"
-        )
+        return f"{said}\n<Audit of {len(self.by_group)} groups: {self._payer}>"
 
     def _repr_html_(self) -> str:
-        said, worst = _page.first(self._said), html.escape(str(self.worst_group))
+        said, worst = _page.first(self._said), html.escape(self._payer)
         columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
         # Of a model that evens the groups out, chance is about standard NMF beside it.
         groups = self._beside_chance("standard NMF: ", columns)
         table: str = groups.to_html(float_format=shown, na_rep="–")
-        return (
-            f"{said}<p>Worst loss {shown(self.worst)} ({worst}), "
-            f"{shown(self._spread)} above the smallest</p>{table}"
-        )
+        return f"{said}<p>{worst[0].upper()}{worst[1:]}</p>{table}"
 
 
 def shown(value: float) -> str:

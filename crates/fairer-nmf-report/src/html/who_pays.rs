@@ -178,7 +178,8 @@ fn compared(
     )
 }
 
-/// Worst loss and spread of every model, large.
+/// Worst loss and total error of every model, large. How far losses lie apart is not said: those of small groups are larger
+/// by construction, and the verdict compares what is left.
 fn key_figures(report: &Report, percent: Percent) -> String {
     if report.who_pays.groups.len() < 2 {
         return String::new();
@@ -191,23 +192,17 @@ fn key_figures(report: &Report, percent: Percent) -> String {
     let models = if hidden { 1 } else { report.models.len() };
     for (i, model) in report.models.iter().enumerate().take(models) {
         let inside = report.who_pays.groups.iter().filter(|g| !g.outside);
-        let losses = inside.filter_map(|g| g.results.get(i));
-        let losses: Vec<f64> = losses.map(|r| r.loss).filter(|l| l.is_finite()).collect();
-        let (Some(hi), Some(lo)) =
-            (losses.iter().copied().reduce(f64::max), losses.iter().copied().reduce(f64::min))
-        else {
-            continue;
-        };
-        let total = model
-            .total_error
-            .map_or_else(String::new, |e| format!(", total error {}", percent.show(e)));
+        let losses = inside.filter_map(|g| g.results.get(i)).map(|r| r.loss);
+        let losses = losses.filter(|l| l.is_finite());
+        let Some(largest) = losses.reduce(f64::max) else { continue };
+        let total = model.total_error.map_or_else(String::new, |e| {
+            format!("<dd class=\"quiet\">total error {}</dd>", percent.show(e))
+        });
         let _ = write!(
             out,
-            "<div><dt>{}</dt><dd><span class=\"big\">{}</span> worst loss{shown}</dd>\
-             <dd class=\"quiet\">losses {} apart{total}</dd></div>",
+            "<div><dt>{}</dt><dd><span class=\"big\">{}</span> worst loss{shown}</dd>{total}</div>",
             name(&model.name),
-            percent.show(hi),
-            percent.points(hi - lo),
+            percent.show(largest),
         );
     }
     out.push_str("</dl>");

@@ -369,3 +369,12 @@ fn what_follows_agrees_with_the_notes() {
     report.verdict = Some(verdict);
     told(&report, true);
 }
+
+/// Losses of groups of different sizes are larger for the small ones by construction.
+#[test]
+fn losses_are_not_compared_beside_the_verdict() {
+    for report in [samples::demo(), samples::sixty()] {
+        let page = render_html(&report);
+        assert!(page.contains("worst loss") && !page.contains(" apart"), "{}", report.title);
+    }
+}
