@@ -239,6 +239,19 @@ def test_what_matters_is_the_users_to_say(data):
         found.report(**few, matters=5)
 
 
+def test_a_page_is_called_by_what_the_groups_are_made_of(data):
+    X, groups = data
+    few = {"draws": 0, "permutations": 0, "folds": 0, "chance_draws": 0, "compare": False}
+
+    def title(labels, *given):
+        return audit(X, H=X[:4], sensitive_features=labels).report(*given, **few).to_dict()["title"]
+
+    assert title(groups) == "Audit"
+    assert title(pd.Series(groups, name="sex")) == "Audit by sex"
+    assert title(pd.Series(groups, name="sex"), "Mine") == "Mine"
+    assert title(pd.DataFrame({"site": "here", "sex": groups})) == "Audit by site and sex"
+
+
 def test_a_model_that_was_bent_for_a_few_rows_is_said_to_be():
     heart = load_heart_disease()
     few = 93 * np.arange(1, 9) % len(heart.data)

@@ -156,7 +156,7 @@ def audit(
     _data.weighted(encoded, sample_weight, index, X.shape[0])
     names = encoded.names
     settings: _core.ReportSettings = {
-        "title": "Audit",
+        "title": encoded.title(),
         "normalize": _data.scaled(normalize),
         "unobserved": gaps,
         "baselines": [],

@@ -53,6 +53,12 @@ class Groups(_Pair):
             return pd.MultiIndex.from_tuples(self.labels, names=self.features)
         return pd.Index(self.keys(), name=self.features[0])
 
+    def title(self) -> str:
+        """Give the heading of a page about these groups: by what they were made, where that has a name."""
+        names = [str(name) for name in self.features]
+        unnamed = [name == "group" or name.startswith("sensitive_feature_") for name in names]
+        return "Audit" if any(unnamed) or not names else f"Audit by {' and '.join(names)}"
+
     def counts(self) -> dict[str, NDArray[Any]]:
         """Give the rows of every group and, where they have weights, Kish's effective number."""
         rows = len(self.codes if self.members is None else self.members)

@@ -182,7 +182,7 @@ class Pages:
 
     def report(
         self,
-        title: str = "Audit",
+        title: str | None = None,
         *,
         draws: int = 2000,
         permutations: int = 2000,
@@ -204,8 +204,8 @@ class Pages:
 
         Parameters
         ----------
-        title : str, default="Audit"
-            Heading of the page.
+        title : str, optional
+            Heading of the page; "Audit", with the names of the sensitive features where they have any.
         draws : int, default=2000
             Bootstrap draws with the dictionary fixed; the report shows intervals that hold for small
             groups too in their place. 0 leaves them out.
@@ -273,7 +273,7 @@ class Pages:
             raise ValueError("refit finds the coordinates anew: leave W out of the audit")
         settings = {
             **settings,
-            "title": title,
+            "title": settings["title"] if title is None else title,
             "draws": _data.count("draws", draws, least=0),
             "permutations": _data.count("permutations", permutations, least=0),
             "folds": _data.count("folds", folds, least=0),
