@@ -32,11 +32,10 @@ pub(super) fn sentence(
                 [most @ .., last] => format!("; {} and {last} pay more, too", most.join(", ")),
             };
             format!(
-                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}{}){others}.{}",
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}){others}.{}",
                 points(d.difference.estimate),
                 answers.len(),
-                if found.p_is_least(l, differences) { "at most " } else { "" },
-                p_value(found.adjusted_p(l, differences)),
+                p_value(found.adjusted_p(l, differences), found.p_is_least(l, differences)),
                 beside(l, found, ""),
             )
         }
@@ -290,8 +289,13 @@ fn with_minus(number: &str) -> String {
     number.replace('-', "−")
 }
 
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+/// A p-value; the least that draws can show is a limit.
+fn p_value(p: f64, least: bool) -> String {
+    match (p < 0.001, least) {
+        (true, _) => "below 0.001".to_owned(),
+        (false, true) => format!("at most {p:.3}"),
+        (false, false) => format!("{p:.3}"),
+    }
 }
 
 #[cfg(test)]
@@ -358,6 +362,8 @@ mod tests {
         let close = told_apart([0.003_14, 0.0001, 0.003_01]);
         assert_eq!(close, ["0.31 %", "0.01 %", "0.30 %"]);
         assert_eq!(told_apart([0.02, 0.003, 0.019]), ["2.0 %", "0.3 %", "1.9 %"]);
+        let p = [(0.012, true), (0.012, false), (0.0002, true)].map(|(p, least)| p_value(p, least));
+        assert_eq!(p, ["at most 0.012", "0.012", "below 0.001"]);
         let between = |low: f64, high: f64| [more_or_less(low, high), more_or_less(high, low)];
         assert_eq!(between(-0.09, 0.057), ["9.0 points less", "5.7 more"]);
         assert_eq!(between(0.01, 0.057), ["1.0 points more", "5.7 points more"]);
