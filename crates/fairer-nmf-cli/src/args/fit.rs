@@ -50,8 +50,8 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_parser = start_weights(), value_name = "WHICH", default_value = "even")]
     pub start_weights: StartWeights,
 
-    /// How long to search: restarts, of which the best is kept (method am: half as many, and rounds of as many
-    /// exchanges of topics and splits)
+    /// How long to search: restarts, of which the best is kept (method am: a quarter as many, one from standard
+    /// NMF, and rounds of half as many exchanges and splits of topics)
     #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub n_init: u32,

@@ -66,13 +66,13 @@ fn leading_up(progress: &Progress<'_>, observer: &Observer<'_>) -> ControlFlow<(
 }
 
 /// The best of several runs of a task from starts of their own: `n_init`, or, by default ([`Init::Auto`]) for the AM
-/// scheme, half as many and one from a standard fit, so that several are never worse than that. There rounds of
+/// scheme, a quarter as many and one from a standard fit, so that several are never worse than that. There rounds of
 /// exchanges and splits of topics follow ([`super::rounds`]), and the best run goes on until its worst loss stands still.
 fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
     let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
     let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
     let several = auto && p.n_init > 1;
-    let random = if several { p.n_init.div_ceil(2) } else { p.n_init };
+    let random = if several { p.n_init.div_ceil(4) } else { p.n_init };
     let restarts = random + usize::from(several);
     let one = |restart: usize| {
         let task = Task { restart, restarts, ..*task };

@@ -25,8 +25,8 @@ const WORTH: f64 = 1e-4;
 /// Iterations that pull halves of topics apart.
 const PULLS: usize = 10;
 
-/// Splits that are tried for one iteration, for each start that was asked for.
-const TRIED: usize = 3;
+/// Splits that are tried for one iteration, for each that goes on.
+const TRIED: usize = 4;
 
 /// A search from the best of several starts.
 #[derive(Clone, Copy)]
@@ -45,9 +45,9 @@ impl<'r> Search<'r, '_> {
         for round in 0..ROUNDS {
             let begun = self.judge.value(&best);
             // What did not help is not tried again.
-            let known = in_vain * self.p.n_init;
+            let known = in_vain * self.per_round();
             let mut exchanged =
-                exchanges(standing(&best), self.task.criteria, known + self.p.n_init);
+                exchanges(standing(&best), self.task.criteria, known + self.per_round());
             exchanged.drain(..known.min(exchanged.len()));
             let part = |number| Part::Exchange { round, number };
             if !self.go_on(&exchanged, &part, &mut best)? {
@@ -107,7 +107,7 @@ impl<'r> Search<'r, '_> {
             return Ok(Vec::new());
         };
         let apart = Apart { wide: &wide, statistics: &statistics };
-        let count = TRIED * self.p.n_init;
+        let count = TRIED * self.per_round();
         let candidates = splits(standing(best), apart, self.task.criteria, count);
         let stopping = Stopping { max_iterations: 1, ..*self.task.stopping };
         let scheme = Scheme { looks_ahead: false, ..self.task.scheme.searching() };
@@ -122,7 +122,7 @@ impl<'r> Search<'r, '_> {
         let keep = |_, found| tried.push(found);
         each(self.rows, self.p, self.task, candidates.len(), &one, keep)?;
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(tried.into_iter().map(|(_, h)| h).take(self.p.n_init - 1).collect())
+        Ok(tried.into_iter().map(|(_, h)| h).take(self.per_round()).collect())
     }
 
     /// All topics of a run as two that were pulled apart; none where the time does not allow for it, or none is left to
@@ -150,6 +150,11 @@ impl<'r> Search<'r, '_> {
             statistics = rows.pass(&wide, RowStep::Update(Update::Hals))?;
         }
         Ok(Some((wide, statistics)))
+    }
+
+    /// Exchanges of a round, and splits: half as many as starts were asked for.
+    fn per_round(&self) -> usize {
+        self.p.n_init.div_ceil(2)
     }
 
     fn is_over(&self) -> bool {
