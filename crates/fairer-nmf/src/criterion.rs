@@ -101,6 +101,11 @@ pub struct Criterion {
 }
 
 impl Criterion {
+    /// λ_ℓ/N_ℓ²: what a squared error counts for, where its group has the weight λ_ℓ.
+    pub(crate) fn of_square(&self, weight: f64) -> f64 {
+        weight / (self.scale * self.scale)
+    }
+
     /// The loss of an error.
     #[must_use]
     pub fn loss(&self, error: f64) -> f64 {

@@ -76,6 +76,12 @@ impl Status {
             Self::Stopped => "stopped",
         }
     }
+
+    /// Whether a stop or a limit on time ended it, so that its error is of that making.
+    #[must_use]
+    pub fn is_cut_short(self) -> bool {
+        matches!(self, Self::TimeLimit | Self::Stopped)
+    }
 }
 
 /// Errors and losses of all groups at one moment.

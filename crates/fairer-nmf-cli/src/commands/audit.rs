@@ -7,7 +7,6 @@ use fairer_nmf::audit::{
     Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
 };
 use fairer_nmf::rows::Element;
-use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     GroupedData, Matrix, Method, Model, Note, Parameters, Progress,
     baseline::GroupBaseline,
@@ -212,8 +211,7 @@ fn run_on<T: Element>(
     let start = Instant::now();
     let components = audited.components.view();
     let allowed = allowed(audited, &data, &parameters);
-    let cut = |m: &Model| matches!(m.status, Status::TimeLimit | Status::Stopped);
-    let cut_short = audited.model.as_ref().is_some_and(cut);
+    let cut_short = audited.model.as_ref().is_some_and(|m| m.status.is_cut_short());
     let allowances = &allowed[..];
     let subject = Subject { components, representation: None, method, allowances, cut_short };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;

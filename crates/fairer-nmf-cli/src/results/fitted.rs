@@ -3,7 +3,6 @@
 use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare, fit_peers};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::rows::Element;
-use fairer_nmf::stopping::Status;
 use fairer_nmf::{GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{self, About};
@@ -87,7 +86,7 @@ pub(crate) fn audit_fit<T: Element>(
         representation: own.as_ref().map(|w| w.view()),
         method,
         allowances: &model.allowances(),
-        cut_short: matches!(model.status, Status::TimeLimit | Status::Stopped),
+        cut_short: model.status.is_cut_short(),
     };
     let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;
     // What this fit costs all together it has said itself.

@@ -50,7 +50,7 @@ impl Remark {
         model: Option<&Model>,
         beside: &AuditReport,
     ) -> Option<Self> {
-        if model.is_some_and(|m| matches!(m.status, Status::TimeLimit | Status::Stopped)) {
+        if model.is_some_and(|m| m.status.is_cut_short()) {
             return None;
         }
         let warnings = model.map_or(&[][..], |m| &m.warnings);

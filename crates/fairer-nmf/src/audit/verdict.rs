@@ -203,11 +203,18 @@ mod tests {
                 chance_spent: false,
                 without_families: false,
             };
-            (answer(0, &found, &differences), found.adjusted_p(0, &differences))
+            let p = (found.adjusted_p(0, &differences), found.p_is_least(0, &differences));
+            (answer(0, &found, &differences), p)
         };
-        assert_eq!(answered(None), (VerdictCode::NotTested, 0.01));
-        assert_eq!(answered(Some((0.02, 100))), (VerdictCode::Evidence, 0.02));
-        assert_eq!(answered(Some((0.3, 100))), (VerdictCode::TooFewRows, 0.3));
-        assert_eq!(answered(Some((0.002, 1000))), (VerdictCode::Evidence, 0.01));
+        assert_eq!(answered(None), (VerdictCode::NotTested, (0.01, false)));
+        assert_eq!(answered(Some((0.02, 100))), (VerdictCode::Evidence, (0.02, false)));
+        assert_eq!(answered(Some((0.3, 100))), (VerdictCode::TooFewRows, (0.3, false)));
+        assert_eq!(answered(Some((0.002, 1000))), (VerdictCode::Evidence, (0.01, false)));
+        // A p that no draw has reached is a limit and no estimate, unless the rows are less sure.
+        let (least, second) = (1.0 / 81.0, 2.0 / 81.0);
+        assert_eq!(answered(Some((least, 80))), (VerdictCode::Evidence, (least, true)));
+        assert_eq!(answered(Some((second, 80))), (VerdictCode::Evidence, (second, false)));
+        let below = answered(Some((1.0 / 401.0, 400)));
+        assert_eq!(below, (VerdictCode::Evidence, (0.01, false)));
     }
 }

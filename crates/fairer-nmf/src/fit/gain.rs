@@ -24,7 +24,6 @@ use crate::iteration::{Checkpoint, Start};
 use crate::model::{GroupFit, Model, Warning};
 use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
-use crate::stopping::Status;
 use crate::{GroupedData, Observer, Parameters, Result};
 use std::time::Instant;
 
@@ -134,7 +133,7 @@ pub(super) fn against<T: Element>(
     let (mut last, mut delta) = (None, 0.0);
     let mut now = excess;
     for round in 0..=ROUNDS {
-        if excess <= MORE * largest || is_cut(found.model.status) {
+        if excess <= MORE * largest || found.model.status.is_cut_short() {
             break;
         }
         let give_up = round == ROUNDS || delta >= largest;
@@ -154,7 +153,7 @@ pub(super) fn against<T: Element>(
         let mut next = fit_to(data, &left, (baselines, &asked), (from.0, None), observer)?;
         let (status, max_iterations) = (next.model.status, parameters.stopping.max_iterations);
         found.fit_time += next.fit_time;
-        if is_cut(status) {
+        if status.is_cut_short() {
             // What is half done is worse than what is there.
             let warnings = &mut found.model.warnings;
             warnings.retain(|w| !matches!(w, Warning::NotConverged { .. }));
@@ -172,11 +171,6 @@ pub(super) fn against<T: Element>(
         }
     }
     Ok(found)
-}
-
-/// Whether a fit did not come to its end.
-fn is_cut(status: Status) -> bool {
-    matches!(status, Status::Stopped | Status::TimeLimit)
 }
 
 /// Fits against baselines and allowances, one of each per group.

@@ -18,7 +18,7 @@ use crate::dictionary::Dictionary;
 use crate::parameters::Parameters;
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
-use crate::stopping::{Measured, Status};
+use crate::stopping::Measured;
 use crate::{Error, Result};
 use file::{Head, RunFile, RunHead};
 use fingerprint::Fingerprint;
@@ -197,7 +197,7 @@ impl Keeper {
 
     /// Saves what a run left, unless it was told to stop: it then goes on from where it stood.
     pub(super) fn save_left(&self, part: Part, name: &str, run: &Run<'_>) -> Result<()> {
-        let stopped = matches!(run.status, Status::Stopped | Status::TimeLimit);
+        let stopped = run.status.is_cut_short();
         if stopped || matches!(part, Part::Baseline { .. }) {
             return Ok(());
         }

@@ -219,8 +219,7 @@ pub(crate) fn exact_for(
     h: &mut Dictionary,
     limit: Limit,
 ) {
-    let absolute: Vec<f64> =
-        weights.iter().zip(criteria).map(|(w, c)| w / (c.scale * c.scale)).collect();
+    let absolute: Vec<f64> = weights.iter().zip(criteria).map(|(w, c)| c.of_square(*w)).collect();
     step(Update::Nnls, &absolute, statistics, h, limit);
 }
 

@@ -175,7 +175,7 @@ impl Warning {
     #[must_use]
     pub fn of_rise(model: &Model, found: f64, (standard, beside): (f64, &Model)) -> Option<Self> {
         // A fit that was cut short has an error of its own making.
-        if matches!(model.status, Status::TimeLimit | Status::Stopped) {
+        if model.status.is_cut_short() {
             return None;
         }
         let groups = model.groups.iter().zip(&beside.groups);

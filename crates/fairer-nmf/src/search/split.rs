@@ -107,7 +107,7 @@ impl Grams {
         let rank = h.rank;
         let mut w = vec![0.0; rank * rank];
         for ((s, weight), criterion) in statistics.iter().zip(weights).zip(criteria) {
-            let weight = weight / (criterion.scale * criterion.scale);
+            let weight = criterion.of_square(*weight);
             w.iter_mut().zip(&s.gram).for_each(|(sum, entry)| *sum += weight * entry);
         }
         Self { rank, w, h: h.gram() }

@@ -200,11 +200,8 @@ impl<'a> Solver<'a> {
     /// H(w), warm-started, and its bounds. Weights are relative to N_ℓ².
     fn point(&mut self, weights: Vec<f64>, warm: &Dictionary) -> Point {
         let mut h = warm.clone();
-        let absolute: Vec<f64> = weights
-            .iter()
-            .zip(self.problem.criteria)
-            .map(|(w, c)| w / (c.scale * c.scale))
-            .collect();
+        let absolute: Vec<f64> =
+            weights.iter().zip(self.problem.criteria).map(|(w, c)| c.of_square(*w)).collect();
         let sum = Statistics::weighted(self.problem.statistics, &absolute, h.rank, h.features);
         let limit = self.problem.limit;
         Update::Nnls.apply_to_all(&sum.gram, &sum.cross, &mut h.values, h.rank, limit);
