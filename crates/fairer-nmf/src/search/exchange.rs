@@ -11,8 +11,8 @@
 //!   max(0, h_t + (W_ℓᵀX_ℓ − W_ℓᵀW_ℓH)_t/(W_ℓᵀW_ℓ)_tt),
 //!
 //! the best one for it alone with all else as it is: t is split in two. All of it is known from the statistics, so
-//! that no row is read. Runs go on from several such dictionaries; the best is kept, and the next round begins
-//! there, until a round no longer helps.
+//! that no row is read. Runs go on from several such dictionaries and from one with two exchanges at once; the best is
+//! kept, and the next round begins there, until a round no longer helps.
 //!
 //! Guarantee: none but that the best run never gets worse. What it gains is in docs/measurements.md.
 
@@ -48,6 +48,21 @@ pub(super) fn exchanges(
         .map(|(k, wish)| replaced(run.dictionary, k, &wish.values))
         .take(count)
         .collect()
+}
+
+/// Wishes among which those of a double exchange are looked for.
+const LOOKED_AT: usize = 8;
+
+/// Two exchanges at once, for the two topics that are least missed: some optima lie behind dictionaries that every single
+/// exchange leads back from. None where too few topics are wished for.
+pub(super) fn double_exchange(run: Standing<'_>, criteria: &[Criterion]) -> Option<Dictionary> {
+    let missed = least_missed(run, criteria);
+    let (&one, &other) = (missed.first()?, missed.get(1)?);
+    let mut wishes = most_wanted(run, criteria.len(), LOOKED_AT);
+    wishes.retain(|wish| wish.topic != one && wish.topic != other);
+    let first = wishes.first()?;
+    let second = wishes.iter().find(|wish| wish.topic != first.topic)?;
+    Some(replaced(&replaced(run.dictionary, one, &first.values), other, &second.values))
 }
 
 /// The topics, those that would be missed least first.
@@ -193,7 +208,9 @@ mod tests {
         assert_eq!(most_wanted(even, 25, 5).len(), 25);
         // Groups without weight have no wishes.
         let none = Standing { weights: &[0.0], ..run };
-        assert!(exchanges(none, &criteria, 5).is_empty());
+        assert!(
+            exchanges(none, &criteria, 5).is_empty() && double_exchange(none, &criteria).is_none()
+        );
     }
 
     /// Two groups of their own weights and scales, four topics.
@@ -257,6 +274,12 @@ mod tests {
             assert_eq!(found.len(), count.min(pairs.len()));
             assert!(found.iter().zip(&pairs).all(|(h, pair)| h.values == *pair), "{count}");
         }
+        // Two at once: the dearest wishes for two topics that stay.
+        let stays = |wish: &&Wish| !missed[..2].contains(&wish.topic);
+        let dearest = wanted.iter().find(stays).unwrap();
+        let next = wanted.iter().filter(stays).find(|w| w.topic != dearest.topic).unwrap();
+        let both = replaced(&replaced(&h, missed[0], &dearest.values), missed[1], &next.values);
+        assert_eq!(double_exchange(run, &criteria).unwrap().values, both.values);
         // A twentieth of the weight is enough for a wish, and half of an even share of many.
         let weights = [0.95, 0.05];
         assert_eq!(most_wanted(Standing { weights: &weights, ..run }, 2, 2).len(), 2);

@@ -1,6 +1,6 @@
 //! Rounds that better the best run of a fit: topics are exchanged, and split.
 
-use super::exchange::{Standing, exchanges};
+use super::exchange::{Standing, double_exchange, exchanges};
 use super::several::{Judge, each};
 use super::split::{Apart, halves, splits};
 use crate::Result;
@@ -15,9 +15,6 @@ use crate::update::Update;
 
 /// Rounds at the most.
 const ROUNDS: usize = 4;
-
-/// Rounds at the least: the first exchanges and halves may be the wrong ones.
-const LEAST_ROUNDS: usize = 2;
 
 /// By how much of itself the worst loss has to fall in a round for another one to be worth it.
 const WORTH: f64 = 1e-4;
@@ -41,14 +38,11 @@ pub(super) struct Search<'r, 'a> {
 impl<'r> Search<'r, '_> {
     /// The best run after rounds of exchanges and splits, until one is not worth another.
     pub fn bettered(&self, mut best: Run<'r>) -> Result<Run<'r>> {
-        let mut in_vain = 0;
         for round in 0..ROUNDS {
             let begun = self.judge.value(&best);
-            // What did not help is not tried again.
-            let known = in_vain * self.per_round();
-            let mut exchanged =
-                exchanges(standing(&best), self.task.criteria, known + self.per_round());
-            exchanged.drain(..known.min(exchanged.len()));
+            let criteria = self.task.criteria;
+            let mut exchanged = exchanges(standing(&best), criteria, self.per_round());
+            exchanged.extend(double_exchange(standing(&best), criteria));
             let part = |number| Part::Exchange { round, number };
             if !self.go_on(&exchanged, &part, &mut best)? {
                 break;
@@ -60,11 +54,9 @@ impl<'r> Search<'r, '_> {
             }
             // Losses near zero are compared with what a run stands still by.
             let least = (WORTH * begun.abs()).max(0.1 * self.task.stopping.tolerance);
-            let helped = begun - self.judge.value(&best) > least;
-            if !helped && round + 1 >= LEAST_ROUNDS {
+            if begun - self.judge.value(&best) <= least {
                 break;
             }
-            in_vain = if helped { 0 } else { in_vain + 1 };
         }
         Ok(best)
     }
@@ -152,7 +144,7 @@ impl<'r> Search<'r, '_> {
         Ok(Some((wide, statistics)))
     }
 
-    /// Exchanges of a round, and splits: half as many as starts were asked for.
+    /// Exchanges of a round beside the double one, and splits that go on: half as many as starts were asked for.
     fn per_round(&self) -> usize {
         self.p.n_init.div_ceil(2)
     }

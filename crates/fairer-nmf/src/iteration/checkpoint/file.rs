@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Version of the format, and of the way in which this version of the library searches; another is refused.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// What is known of the whole fit.
 #[derive(Serialize, Deserialize)]
