@@ -209,7 +209,7 @@ def test_chance_stands_beside_the_loss_whatever_the_baseline(data):
         assert (chance["chance_low"] <= chance["chance_high"]).all()
         excess = found.by_group["loss"] - chance["chance_mean"]
         assert np.allclose(excess, chance["excess_loss"], atol=5e-3 if baseline == "best" else 1e-9)
-        assert "excess_loss" in found._repr_html_() and "chance_high" in found._repr_html_()
+        assert all(column in found._repr_html_() for column in ["excess_loss", "chance_mean", "chance_high"])
         assert found.to_frame()["chance_mean"].tolist() == chance["chance_mean"].tolist()
         bare = found.without_data()
         assert bare._repr_html_() == found._repr_html_() and bare.to_frame().equals(found.to_frame())

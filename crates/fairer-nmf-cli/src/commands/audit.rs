@@ -43,8 +43,8 @@ likely fitted to the numbers as they are, so --normalize is none for it unless y
 otherwise. H has one row a topic and one column a feature; the transpose is recognised.
 
 The column p: how often a random group of the same size has an error at least as large (with --refit: a
-loss), adjusted over the groups. The columns \"random group\" and \"excess\": what nine of ten random groups of
-that size show for a loss, and the loss less their mean. That a group pays more than the others is the
+loss), adjusted over the groups. The columns \"random group\" and \"excess\": the mean loss of random groups of
+that size, with what nine of ten of them show, and the loss less that mean. That a group pays more than the others is the
 verdict's to say.
 
 --report and --json also fit Fairer-NMF of the same rank, unless the model is one, and show what

@@ -97,10 +97,11 @@ fn numbers<'a>(
     column(header, move |group| (cell(group).unwrap_or_else(dash), PLAIN))
 }
 
-/// What nine of ten random groups of the size show, in a model's row of results.
+/// What random groups of the size show, and nine of ten of them, in a model's row of results.
 fn random(result: &GroupResult) -> Option<String> {
     let (low, high) = result.chance_low.zip(result.chance_high)?;
-    Some(format!("{} to {}", four_digits(low), four_digits(high)))
+    let mean = four_digits(result.chance_mean?);
+    Some(format!("{mean} ({} to {})", four_digits(low), four_digits(high)))
 }
 
 /// The columns that the outcome has something for, each beside what it belongs to.
@@ -200,10 +201,9 @@ fn group_table(outcome: &Outcome) -> String {
         text += "interval: of the loss in the population against the group's own best dictionary, by rows that the dictionaries have not seen; R-Loss is that of these rows against the baseline.\n";
     }
     if header.contains(&"random group") {
+        text += "random group: the mean of random groups of that size, whoever is in them, and what nine of ten random groups of that size show";
         text +=
-            "random group: what nine of ten random groups of that size show, whoever is in them";
-        text +=
-            if header.contains(&"excess") { "; excess: R-Loss less their mean.\n" } else { ".\n" };
+            if header.contains(&"excess") { "; excess: R-Loss less that mean.\n" } else { ".\n" };
     }
     text
 }

@@ -28,6 +28,7 @@ fn chance_and_excess_stand_beside_the_loss() {
     for baseline in ["best", "paper", "held-out", "zero"] {
         let (said, json) = audited(&place, &["--baseline", baseline]);
         assert!(said.contains("random group  ") && said.contains("  excess  "), "{said}");
+        assert!(said.contains("the mean of random groups of that size"), "{said}");
         assert!(said.contains("nine of ten random groups of that size"), "{said}");
         for group in json["groups"].as_array().unwrap() {
             let own = |field: &str| number(&group[field]);
@@ -35,6 +36,8 @@ fn chance_and_excess_stand_beside_the_loss() {
             let near = if baseline == "best" { 5e-3 } else { 1e-9 };
             assert!((excess - own("excess_loss")).abs() < near, "{baseline}: {group}");
             assert!(said.contains(&format!("{:.4}", own("excess_loss"))), "{said}");
+            let range = format!("{:.4} ({:.4} to", own("chance_mean"), own("chance_low"));
+            assert!(said.contains(&range.replace("-0.0000", "0.0000")), "{range}: {said}");
         }
         let notes = json["report"]["notes"].to_string();
         assert!(notes.contains("comes from 20 draws of groups of every size"), "{notes}");

@@ -221,7 +221,7 @@ class Audit(GroupTable, Pages):
 
     def _repr_html_(self) -> str:
         said, worst = _page.first(self._said), html.escape(self._payer)
-        columns = ["chance_low", "chance_high", "excess_loss", "difference", "adjusted_p"]
+        columns = [*_CHANCE[:4], "difference", "adjusted_p"]
         # Of a model that evens the groups out, chance is about standard NMF beside it.
         groups = self._beside_chance("standard NMF: ", columns)
         table: str = groups.to_html(float_format=shown, na_rep="–")
