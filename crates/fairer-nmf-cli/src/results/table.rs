@@ -201,9 +201,12 @@ fn group_table(outcome: &Outcome) -> String {
         text += "interval: of the loss in the population against the group's own best dictionary, by rows that the dictionaries have not seen; R-Loss is that of these rows against the baseline.\n";
     }
     if header.contains(&"random group") {
-        text += "random group: the mean of random groups of that size, whoever is in them, and what nine of ten random groups of that size show";
-        text +=
-            if header.contains(&"excess") { "; excess: R-Loss less that mean.\n" } else { ".\n" };
+        text += "random group: the mean of random groups of that size, whoever is in them, and in brackets what nine of ten random groups of that size show";
+        text += if header.contains(&"excess") {
+            "; excess: R-Loss less that mean, with the baseline estimated as theirs are.\n"
+        } else {
+            ".\n"
+        };
     }
     text
 }

@@ -129,7 +129,7 @@ class Audit(GroupTable, Pages):
         """What the verdict is made of, a row per group; found with it, none without the data.
 
         `chance_mean`, `chance_low`, `chance_high`: what random groups of the size lose (mean, and the
-        range of nine of ten); `excess_loss`: the loss less that mean; `cross_fitted_loss`:
+        range of nine of ten); `excess_loss`: the loss less that mean, with its baseline estimated as theirs are; `cross_fitted_loss`:
         that of new rows, where neither dictionary has seen the rows that it is measured on; `difference` with `difference_low`
         and `difference_high`: the loss less that of the other groups, with limits that hold for all
         groups together; `adjusted_p` of that. Of a model that evens the groups out all of it is about

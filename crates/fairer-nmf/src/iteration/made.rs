@@ -44,7 +44,7 @@ pub(crate) enum Part {
     Restart,
     /// The standard fit that a restart begins from.
     Standard,
-    /// A run from a dictionary with one topic exchanged.
+    /// A run from a dictionary with one topic exchanged, or two at once.
     Exchange {
         /// In which round.
         round: usize,

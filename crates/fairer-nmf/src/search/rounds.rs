@@ -47,7 +47,7 @@ impl<'r> Search<'r, '_> {
             if !self.go_on(&exchanged, &part, &mut best)? {
                 break;
             }
-            let split = self.most_promising(&best, round)?;
+            let Some(split) = self.most_promising(&best, round)? else { break };
             let part = |number| Part::Split { round, number };
             if !self.go_on(&split, &part, &mut best)? {
                 break;
@@ -93,10 +93,14 @@ impl<'r> Search<'r, '_> {
         iterate(rows, Begin { dictionary: dictionary.clone(), first, history: Vec::new() }, task)
     }
 
-    /// The splits that stand best after one iteration.
-    fn most_promising(&self, best: &Run<'r>, round: usize) -> Result<Vec<Dictionary>> {
+    /// The splits that stand best after one iteration; nothing where the search was told to end.
+    fn most_promising(&self, best: &Run<'r>, round: usize) -> Result<Option<Vec<Dictionary>>> {
+        if best.dictionary.rank < 3 {
+            // None is left to be united.
+            return Ok(Some(Vec::new()));
+        }
         let Some((wide, statistics)) = self.pulled_apart(best, round)? else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let apart = Apart { wide: &wide, statistics: &statistics };
         let count = TRIED * self.per_round();
@@ -108,25 +112,24 @@ impl<'r> Search<'r, '_> {
         let task = Task { stopping: &stopping, scheme, context, ..*self.task };
         let one = |number: usize| {
             let run = self.from(&candidates[number], &task)?;
-            Ok((self.judge.value(&run), run.dictionary))
+            Ok((self.judge.value(&run), run.dictionary, run.status == Status::Stopped))
         };
         let mut tried = Vec::new();
         let keep = |_, found| tried.push(found);
         each(self.rows, self.p, self.task, candidates.len(), &one, keep)?;
+        if tried.iter().any(|&(.., stopped)| stopped) {
+            return Ok(None);
+        }
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(tried.into_iter().map(|(_, h)| h).take(self.per_round()).collect())
+        Ok(Some(tried.into_iter().map(|(_, h, _)| h).take(self.per_round()).collect()))
     }
 
-    /// All topics of a run as two that were pulled apart; none where the time does not allow for it, or none is left to
-    /// be united.
+    /// All topics of a run as two that were pulled apart; nothing where it was told to stop, or the time is over.
     fn pulled_apart(
         &self,
         best: &Run<'r>,
         round: usize,
     ) -> Result<Option<(Dictionary, Vec<Statistics>)>> {
-        if best.dictionary.rank < 3 {
-            return Ok(None);
-        }
         let mut stream = Stream::new(self.p.seed, Purpose::Halves(round as u64), 0);
         let mut wide = halves(&best.dictionary, &mut stream);
         let mut rows = self.rows.apart();
