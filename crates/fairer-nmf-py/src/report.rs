@@ -7,7 +7,6 @@ use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
-use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::rows::Element;
 use fairer_nmf::{
     Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
@@ -189,8 +188,6 @@ fn find<T: Element>(
         o.seed = s.seed;
     });
     options.chance.check()?;
-    let were_found = s.found_by.is_some();
-    let options = if were_found { options.untested() } else { options };
     let peers = match s.compare {
         true => {
             let plan = PeerPlan::beside(method, Update::Hals);
@@ -201,17 +198,14 @@ fn find<T: Element>(
     let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
     allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
     let subject = Subject {
-        components: h.view(),
         representation: w,
         method,
-        allowances: &allowed,
+        allowances: allowed,
         cut_short: s.cut_short,
+        groups_found: s.found_by.is_some(),
+        ..Subject::new(h.view())
     };
-    let mut found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
-    if were_found {
-        found.leave_untested(FoundGroups::UNTESTED);
-    }
-    let bound = fairer_nmf::bound::global_bound(&data, h.nrows(), &found.subject.offsets()).value;
+    let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
         .map(|(l, &error)| GroupBaseline { error, run_errors: run_errors(l) })
@@ -228,14 +222,10 @@ fn find<T: Element>(
         seed: s.seed,
         min_group_size: s.min_group_size,
         notes: s.notes.iter().cloned().map(note).collect(),
+        found_by: s.found_by.clone(),
         ..About::default()
     };
-    let mut report = library::report(about, &data, &found, &baselines, None, bound);
-    if let Some(how) = &s.found_by {
-        report.settings.push(library::setting("discover", how));
-        report.found_by = Some(how.clone());
-    }
-    Ok(report)
+    Ok(library::report(about, &data, &found, &baselines, None))
 }
 
 fn note((code, sentence): (String, String)) -> Note {

@@ -60,6 +60,8 @@ pub struct About<'a> {
     pub warnings: Vec<page::Remark>,
     /// Groups with fewer rows are hidden; 0 hides none.
     pub min_group_size: usize,
+    /// How the groups were found in these rows, where no model of ours says it.
+    pub found_by: Option<String>,
 }
 
 /// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
@@ -70,7 +72,6 @@ pub fn report<T: Element>(
     found: &Comparison,
     baselines: &[GroupBaseline],
     fitted: Option<(&Model, Option<f64>)>,
-    global_bound: Option<f64>,
 ) -> page::Report {
     let title = |role| title(role, found.method);
     let shown: Vec<Audited<'_>> = (found.in_order().into_iter())
@@ -89,7 +90,11 @@ pub fn report<T: Element>(
     };
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
-    let choices = choices(found, fitted.map(|(model, _)| model));
+    let model = fitted.map(|(model, _)| model);
+    let choices = choices(found, model);
+    let settings = settings::<T>(found, &about, model, &choices);
+    let discovered = model.and_then(|model| model.found_groups.as_ref());
+    let found_by = discovered.map(|found| found.how.name().to_owned()).or(about.found_by);
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
         title: about.title,
@@ -103,16 +108,8 @@ pub fn report<T: Element>(
         generated: about.generated,
         command: about.command,
         data: data_summary(data),
-        found_by: fitted
-            .and_then(|(model, _)| model.found_groups.as_ref())
-            .map(|found| found.how.name().to_owned()),
-        settings: settings::<T>(
-            found,
-            about.seed,
-            about.normalize,
-            fitted.map(|(model, _)| model),
-            &choices,
-        ),
+        found_by,
+        settings,
         models: models(&shown),
         who_pays: page::WhoPays {
             baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
@@ -138,7 +135,7 @@ pub fn report<T: Element>(
         verdict: Some(verdict(found)),
         is_it_real: is_it_real(main.audit, &shown),
         cost: (found.change.as_ref()).map(|change| cost(&found.subject, change, criterion)),
-        quality: Some(quality(fits, global_bound, criterion, &found.subject)),
+        quality: Some(quality(fits, found.bound.value, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
         notes: (about.notes.into_iter().chain(data.reader_notes()).chain(drawn(found)))
@@ -271,16 +268,15 @@ fn between(fairness: &f64) -> bool {
 
 fn settings<T: Element>(
     found: &Comparison,
-    seed: u64,
-    normalize: &str,
+    about: &About<'_>,
     model: Option<&Model>,
     choices: &[Choice],
 ) -> Vec<page::Setting> {
     let mut settings = vec![
         setting("method", Maker::of(found.method).name()),
         setting("rank", found.subject.rank),
-        setting("seed", seed),
-        setting("normalize", normalize),
+        setting("seed", about.seed),
+        setting("normalize", about.normalize),
         setting("precision", T::NAME),
     ];
     settings.splice(1..1, choices.iter().map(|choice| setting(choice.name, &choice.value)));
@@ -290,6 +286,7 @@ fn settings<T: Element>(
         settings.push(setting("tolerance", p.stopping.tolerance));
         settings.push(setting("max_iterations", p.stopping.max_iterations));
     }
+    settings.extend(about.found_by.iter().map(|how| setting("discover", how)));
     settings
 }
 

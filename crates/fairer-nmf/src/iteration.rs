@@ -1,7 +1,8 @@
 //! One run: the loop that every method shares, what it is asked for and where it begins.
 //!
 //! A method is a choice of pieces (`scheme.rs`); the loop (`iterate.rs`) runs them on rows that
-//! somebody else holds, and never touches one. Baselines, restarts and the trade-off are runs of it.
+//! somebody else holds, and never touches one. Baselines, restarts, the trade-off and the levels of a lexicographic fit
+//! are runs of it.
 
 mod checkpoint;
 mod dictionary_step;

@@ -194,7 +194,7 @@ pub struct Parameters {
     pub start_weights: StartWeights,
     /// How long to search: the number of restarts, of which the run with the lowest worst loss is kept (standard
     /// NMF: the lowest total error). For the AM scheme, by default ([`Init::Auto`]), a quarter as many restarts, one from
-    /// standard NMF, and rounds of half as many exchanges and splits of topics (docs/method.md). docs/cells.md has one start beside the default, 4.
+    /// standard NMF, and rounds of exchanges and splits of topics (docs/method.md). docs/cells.md has one start beside the default, 4.
     pub n_init: usize,
     /// Where the E_ℓ come from.
     pub baseline: Baseline,

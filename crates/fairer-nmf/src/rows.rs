@@ -100,6 +100,51 @@ pub enum RowStart<'a> {
     },
     /// Given (m×r), rows in the order of the data.
     Given(ArrayView2<'a, f64>),
+    /// The rows of a run near by, of which exact ones are found sooner than from zero, and the same. Who can read no
+    /// such rows begins at zero.
+    Near(Held<'a>),
+}
+
+/// W as a holder has it, for runs beside: its own rows in its own order.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    entries: Entries<'a>,
+    times: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entries<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+impl<'a> From<&'a [f32]> for Held<'a> {
+    fn from(w: &'a [f32]) -> Self {
+        Self { entries: Entries::F32(w), times: 1 }
+    }
+}
+
+impl<'a> From<&'a [f64]> for Held<'a> {
+    fn from(w: &'a [f64]) -> Self {
+        Self { entries: Entries::F64(w), times: 1 }
+    }
+}
+
+impl Held<'_> {
+    /// Every column this often, side by side.
+    #[must_use]
+    pub fn times(self, times: usize) -> Self {
+        Self { times, ..self }
+    }
+
+    /// In the number type of the one who begins.
+    fn entries<T: Number>(self) -> Vec<T> {
+        let times = |value: f64| std::iter::repeat_n(T::from_f64(value), self.times);
+        match self.entries {
+            Entries::F32(w) => w.iter().flat_map(|&v| times(f64::from(v))).collect(),
+            Entries::F64(w) => w.iter().flat_map(|&v| times(v)).collect(),
+        }
+    }
 }
 
 /// What the loop knows of a group's rows.
@@ -236,6 +281,11 @@ pub trait Rows: Send + Sync {
     fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
         let _ = (rank, from);
         Err(std::io::Error::other("these rows are held by somebody who keeps no checkpoints"))
+    }
+
+    /// W, where it can be read for runs near by: [`RowStart::Near`].
+    fn held(&self) -> Option<Held<'_>> {
+        None
     }
 
     /// Whom runs side by side wait at, where one read serves them all.

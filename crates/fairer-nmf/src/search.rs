@@ -213,8 +213,9 @@ pub(crate) fn run<'r>(
         scheme = scheme.penalised(costs);
     }
     let criteria = criteria(rows, &errors);
+    let exact = parameters.polish || costs.is_some();
     let task = Task {
-        closing: if parameters.polish || costs.is_some() { Update::Nnls } else { scheme.rows },
+        closing: Some(if exact { Update::Nnls } else { scheme.rows }),
         start_weights: start_weights.as_deref(),
         ..Task::alone(scheme, &criteria, &parameters.stopping, context)
     };

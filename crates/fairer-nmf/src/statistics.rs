@@ -37,6 +37,16 @@ impl Statistics {
         sum
     }
 
+    /// Of all rows: where groups overlap they stand behind those of the groups, else they are the groups' sum.
+    pub(crate) fn of_all(statistics: &[Self], groups: usize) -> Self {
+        let (own, all) = statistics.split_at(groups);
+        let (rank, features) = statistics[0].shape();
+        match all {
+            [whole] => whole.clone(),
+            _ => Self::weighted(own, &vec![1.0; groups], rank, features),
+        }
+    }
+
     /// ‖X − WH‖² for the W behind these statistics. `gram_h` is HHᵀ.
     ///
     /// The three terms cancel when the fit is close: the result is clamped at zero and good to

@@ -12,6 +12,7 @@ mod tests;
 use crate::limit::Limit;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 
 /// How a factor is updated when the other is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,22 +56,29 @@ pub(crate) fn over_rows(
     limit: Limit,
     solve: impl Fn(&[f64], &mut [f64], &mut Scratch) + Sync,
 ) {
-    let scratch = || {
-        let mut scratch = Scratch::default();
-        scratch.until(limit);
-        scratch
+    let solve = |c: &[f64], f: &mut [f64]| {
+        let mut solve = |scratch: &mut Scratch| {
+            scratch.until(limit);
+            solve(c, f, scratch);
+        };
+        if r <= KEPT_RANK { SCRATCH.with_borrow_mut(solve) } else { solve(&mut Scratch::default()) }
     };
     if f.len() * r < WORTH_SHARING {
-        return solve(c, f, &mut scratch());
+        return solve(c, f);
     }
-    f.par_chunks_mut(SHARED_ROWS * r).zip(c.par_chunks(SHARED_ROWS * r)).for_each_init(
-        scratch,
-        |scratch, (f, c)| {
-            if !limit.is_over() {
-                solve(c, f, scratch);
-            }
-        },
-    );
+    f.par_chunks_mut(SHARED_ROWS * r).zip(c.par_chunks(SHARED_ROWS * r)).for_each(|(f, c)| {
+        if !limit.is_over() {
+            solve(c, f);
+        }
+    });
+}
+
+/// Topics up to which a thread keeps its room, some 200 kB.
+const KEPT_RANK: usize = 64;
+
+thread_local! {
+    /// Dictionaries are small and many: to make room for one takes as long as to solve it.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 impl Update {

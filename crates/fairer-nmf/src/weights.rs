@@ -125,11 +125,16 @@ impl Coefficients {
 
     /// The coefficients with sum 1: the say of every group so far.
     pub fn shares(&self) -> Vec<f64> {
-        let total: f64 = self.0.iter().sum();
-        match total > 0.0 {
-            true => self.0.iter().map(|c| c / total).collect(),
-            false => vec![1.0 / self.0.len() as f64; self.0.len()],
-        }
+        shares(&self.0)
+    }
+}
+
+/// The same with sum 1; even where nobody has a say.
+fn shares(weights: &[f64]) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    match total > 0.0 {
+        true => weights.iter().map(|w| w / total).collect(),
+        false => vec![1.0 / weights.len() as f64; weights.len()],
     }
 }
 

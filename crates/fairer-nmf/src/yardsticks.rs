@@ -6,6 +6,8 @@ mod chance;
 mod draws;
 mod fitter;
 mod held_out;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use alone::baselines_within;
 pub use alone::{baselines_of_rows, estimate_baselines};

@@ -51,7 +51,7 @@ pub(crate) struct SolverArgs {
     pub start_weights: StartWeights,
 
     /// How long to search: restarts, of which the best is kept (method am: a quarter as many, one from standard
-    /// NMF, and rounds of half as many exchanges and splits of topics)
+    /// NMF, and rounds of exchanges and splits of topics)
     #[arg(long, value_name = "N", default_value_t = defaults().n_init as u32,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub n_init: u32,

@@ -3,31 +3,22 @@
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::audit::{
-    Comparison, GroupAudit, PeerPlan, Peers, Role, Subject, compare, fit_peers,
-};
+use fairer_nmf::audit::{PeerPlan, Peers, Subject, compare};
 use fairer_nmf::rows::Element;
 use fairer_nmf::{
-    GroupedData, Matrix, Method, Model, Note, Parameters, Progress,
-    baseline::GroupBaseline,
-    bound::global_bound,
-    fit::{Allowance, allowances, estimate_baselines},
+    Matrix, Method, Model, Note, Progress,
+    fit::{allowances, estimate_baselines},
 };
 use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
-use fairer_nmf_report::{Group, SCHEMA, library};
 use ndarray::Array2;
 
 use crate::args::{CommonArgs, DataArgs, GroupArgs, Normalize, UnseenArgs};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
-use crate::results::{
-    About, DataFacts, GroupOutcome, Normalized, Outcome, Seconds, about, cautions, fairness, table,
-    title,
-};
+use crate::results::{Seconds, about_data, cautions, of_audit, page_of, table};
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{
-    ForModel, Maker, left_alone, load_for_components, load_for_model, load_model, unfinished,
-    warnings,
+    ForModel, load_for_components, load_for_model, load_model, peers_beside, warnings,
 };
 
 /// Measure what an existing dictionary costs each group
@@ -84,13 +75,6 @@ struct Audited {
     components: Array2<f64>,
     scaling: Scaling,
     model: Option<Model>,
-}
-
-impl Audited {
-    /// The method that fitted it; none for a dictionary from elsewhere.
-    fn method(&self) -> Option<Method> {
-        self.model.as_ref().map(|m| m.parameters.method)
-    }
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
@@ -190,30 +174,27 @@ fn run_on<T: Element>(
     let baseline_time = start.elapsed().as_secs_f64();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
     let observer = |p: &Progress<'_>| bar.observe(p);
-    // A model that evened out other groups is one from elsewhere to these.
-    let same = audited.model.as_ref().is_some_and(|model| knows(model, &data));
-    let method = audited.method().filter(|method| same || !method.evens_out());
+    let subject = match &audited.model {
+        Some(model) => Subject::of_model(model, &data, &parameters),
+        None => Subject {
+            allowances: allowances(&data, &parameters),
+            ..Subject::new(audited.components.view())
+        },
+    };
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
         false => {
             let update = args.common.solver.update.0;
-            let plan = PeerPlan::beside(method, update);
+            let plan = PeerPlan::beside(subject.method, update);
             // Fairer-NMF beside it is for page and JSON alone.
             let plan = PeerPlan { fairer: plan.fairer && trade_off, ..plan };
-            let mut parameters = parameters.clone();
-            parameters.stopping.time_limit = bar.time_left();
-            fit_peers(&data, plan, &parameters, &errors, &observer)?
+            peers_beside(&data, plan, &parameters, &errors, bar)?
         }
     };
     end_if_stopped()?;
 
     bar.stage("auditing");
     let start = Instant::now();
-    let components = audited.components.view();
-    let allowed = allowed(audited, &data, &parameters);
-    let cut_short = audited.model.as_ref().is_some_and(|m| m.status.is_cut_short());
-    let allowances = &allowed[..];
-    let subject = Subject { components, representation: None, method, allowances, cut_short };
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
     let seconds = Seconds {
         read: loaded.seconds,
@@ -222,7 +203,10 @@ fn run_on<T: Element>(
     };
     bar.finish();
 
-    let mut outcome = outcome(args, audited, loaded, &data, &found, &baselines);
+    let is_standard = audited.model.as_ref().is_some_and(|m| m.parameters.method.is_standard());
+    let itself = is_standard && !args.common.no_compare;
+    let (read, results) = ((loaded, &audited.scaling), (&found, &baselines[..]));
+    let mut outcome = of_audit(read, &data, results, audited.model.as_ref(), itself);
     outcome.seconds = seconds;
     outcome.seed = seed;
     outcome.warnings = warnings(&found);
@@ -235,120 +219,15 @@ fn run_on<T: Element>(
     outcome.notes.extend(outcome.left_alone.clone());
     // Behind --json, --report and --charts alike.
     if trade_off {
-        let about = About {
-            title: title(args.common.title.as_deref(), &loaded.dataset),
-            features: &loaded.dataset.features,
-            normalize: outcome.data.normalize.name(),
-            seed,
-            min_group_size: args.common.audit.min_group_size,
-            notes: loaded.dataset.notes.iter().cloned().chain(outcome.left_alone.clone()).collect(),
-            warnings: (outcome.explains_little().into_iter())
-                .chain(cautions)
-                .chain(unfinished(&found))
-                .collect(),
-            ..about()
-        };
+        let mut about = about_data(args.common.title.as_deref(), &loaded.dataset);
+        about.min_group_size = args.common.audit.min_group_size;
+        about.warnings = cautions;
         let fitted = audited.model.as_ref().map(|model| (model, None));
-        let bound = outcome.global_bound;
-        let report = library::report(about, &data, &found, &baselines, fitted, bound);
+        let report = page_of(about, &data, results, fitted, Vec::new(), &outcome);
         outcome.report = Some(report);
     }
     files.write_json(|| outcome.to_json())?;
     outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
     bar.wrote(&files.finish()?);
     Ok(())
-}
-
-/// What the fit of the dictionary allowed the groups, where it is ours and they are the same; else
-/// their places in and outside the maximum.
-fn allowed<T: Element>(
-    audited: &Audited,
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-) -> Vec<Allowance> {
-    match &audited.model {
-        Some(model) if is_of(model, data) => model.allowances(),
-        _ => allowances(data, parameters),
-    }
-}
-
-/// Whether the model was fitted to groups of all these names.
-fn knows<T: Element>(model: &Model, data: &GroupedData<'_, T>) -> bool {
-    data.groups().iter().all(|group| model.groups.iter().any(|g| g.name == group.name))
-}
-
-/// Whether the model was fitted to groups of these names alone.
-fn is_of<T: Element>(model: &Model, data: &GroupedData<'_, T>) -> bool {
-    model.groups.iter().map(|g| &g.name).eq(data.groups().iter().map(|g| &g.name))
-}
-
-fn outcome<T: Element>(
-    args: &AuditArgs,
-    audited: &Audited,
-    loaded: &Loaded,
-    data: &GroupedData<'_, T>,
-    found: &Comparison,
-    baselines: &[GroupBaseline],
-) -> Outcome {
-    let audit = &found.subject;
-    let is_standard = audited.method().is_some_and(|method| method.is_standard());
-    let itself = is_standard && !args.common.no_compare;
-    // What the fit of a model of ours allowed these groups, and said of it.
-    let of_fit = audited.model.as_ref().filter(|model| is_of(model, data));
-    let group = |(l, group): (usize, &GroupAudit)| {
-        let allowance = of_fit.and_then(|model| model.groups[l].allowance);
-        let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
-        let own = library::result(&found.subject, &found.subject, l);
-        GroupOutcome {
-            group: Group { allowance, ..library::group(group, &baselines[l]) },
-            own,
-            standard: of(Role::Standard).or(itself.then_some(own)),
-            fairer: of(Role::Fairer),
-        }
-    };
-    let bound = global_bound(data, audit.rank, &audit.offsets());
-    let model = audited.model.as_ref();
-    Outcome {
-        schema: SCHEMA,
-        verdict: Some(library::verdict(found)),
-        method: Maker::of(audited.method()),
-        fairness: fairness(audited.method()),
-        choices: model.map(Model::choices).unwrap_or_default(),
-        penalties: None,
-        worst_share: None,
-        discovered: None,
-        rank: audit.rank,
-        seed: 0,
-        status: model.map(|m| m.status),
-        iterations: model.map_or(0, Model::iterations),
-        reads: None,
-        seconds: Seconds::default(),
-        timed: "audit",
-        worst_loss: audit.worst_loss,
-        worst_group: audit.groups[audit.worst_group].name.clone(),
-        criterion: audit.minimised(),
-        worst_criterion: audit.worst_criterion(),
-        step_gap: model.and_then(|m| m.step_gap),
-        global_bound: bound.value,
-        groups: audit.groups.iter().enumerate().map(group).collect(),
-        data: DataFacts {
-            path: loaded.dataset.path().to_owned(),
-            rows: data.rows(),
-            features: data.features(),
-            precision: T::NAME,
-            normalize: Normalized::of(&audited.scaling),
-            left_out: loaded.dataset.left_out.clone(),
-        },
-        warnings: Vec::new(),
-        left_alone: of_fit.and_then(left_alone),
-        notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
-        rank_choice: None,
-        certificate: Some(audit.certificate(&bound)),
-        audit: Some(audit.clone()),
-        report: None,
-        hidden_groups: 0,
-        min_group_size: 0,
-        version: env!("CARGO_PKG_VERSION"),
-        baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
-    }
 }

@@ -9,7 +9,7 @@ use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
 use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, about, neighbour_json, neighbour_table, of_neighbours, title};
+use crate::results::{about_data, neighbour_json, neighbour_table, of_neighbours};
 use crate::screen::{Bar, show, stopped};
 use crate::work::load;
 
@@ -134,13 +134,7 @@ fn run_on<T: Element>(
     }
     let shown = !args.run.quiet && !files.to_stdout();
     show(bar, &dataset.notes, shown.then(|| neighbour_table(&found)), &[])?;
-    let about = About {
-        title: title(args.title.as_deref(), dataset),
-        features: &dataset.features,
-        notes: dataset.notes.clone(),
-        ..about()
-    };
-    let page = of_neighbours(about, &data, &found);
+    let page = of_neighbours(about_data(args.title.as_deref(), dataset), &data, &found);
     files.write_json(|| neighbour_json(&found))?;
     files.write_pages(&page)?;
     bar.wrote(&files.finish()?);

@@ -14,8 +14,8 @@ use crate::args::{
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    About, DataFacts, Normalized, Outcome, Seconds, about, audit_fit, cautions, choice_note,
-    choice_notes, choice_table, of_fit, table, table_after, title,
+    DataFacts, Normalized, Outcome, Seconds, about_data, audit_fit, cautions, choice_note,
+    choice_notes, choice_table, of_fit, table, table_after,
 };
 use crate::screen::{Bar, show, stopped};
 use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
@@ -201,14 +201,10 @@ fn fit_matrix<T: Element>(
     files.write_model(&compared.fit.model)?;
     let mut failure = None;
     if audited && !stopped() {
-        let about = About {
-            title: title(args.common.title.as_deref(), dataset),
-            features: &dataset.features,
-            min_group_size: args.common.audit.min_group_size,
-            notes: dataset.notes.iter().cloned().chain(chosen).chain(of_choices).collect(),
-            warnings: cautions,
-            ..about()
-        };
+        let mut about = about_data(args.common.title.as_deref(), dataset);
+        about.min_group_size = args.common.audit.min_group_size;
+        about.notes.extend(chosen.into_iter().chain(of_choices));
+        about.warnings = cautions;
         let done = audit_fit(about, &data, compared, &mut outcome, &args.common.audit, bar);
         bar.finish();
         failure = done.err();

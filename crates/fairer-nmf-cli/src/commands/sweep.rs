@@ -9,7 +9,7 @@ use fairer_nmf_report::Remark;
 use crate::args::{BaselineArgs, DataArgs, GroupArgs, Ranks, RunArgs, SolverArgs, method};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{About, Sweep, about, choice_note, dimensions, of_sweep, rank_table, title};
+use crate::results::{Sweep, about_data, choice_note, dimensions, of_sweep, rank_table};
 use crate::screen::{Bar, Deadline, show, stopped};
 use crate::work::{Plan, left_by_ranks, load};
 
@@ -168,13 +168,9 @@ fn sweep<T: Element>(
     let mut notes = dataset.notes.clone();
     notes.extend(data.reader_notes());
     show(bar, &notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
-    let about = About {
-        title: title(args.title.as_deref(), dataset),
-        features: &dataset.features,
-        min_group_size: args.min_group_size,
-        notes: dataset.notes.iter().cloned().chain(chosen).collect(),
-        ..about()
-    };
+    let mut about = about_data(args.title.as_deref(), dataset);
+    about.min_group_size = args.min_group_size;
+    about.notes.extend(chosen);
     sweep.report = Some(of_sweep(about, &data, &sweep));
     files.write_json(|| sweep.to_json())?;
     sweep.report.iter().try_for_each(|report| files.write_pages(report))?;

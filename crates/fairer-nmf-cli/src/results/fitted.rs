@@ -1,17 +1,17 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
-use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare, fit_peers};
-use fairer_nmf::discover::FoundGroups;
+use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare};
 use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Method, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
-use fairer_nmf_report::library::{self, About};
+use fairer_nmf_report::library::About;
 
+use super::audited::page_of;
 use super::outcome::{DataFacts, Normalized, Outcome, Seconds};
 use crate::args::AuditArgs;
 use crate::meaning;
 use crate::screen::Bar;
-use crate::work::{Compared, unfinished, warnings};
+use crate::work::{Compared, peers_beside, warnings};
 
 /// The outcome of a fit, beside standard NMF where that was wanted.
 pub(crate) fn of_fit<T: Element>(
@@ -32,17 +32,8 @@ pub(crate) fn of_fit<T: Element>(
         baselines: fit.baseline_time.as_secs_f64(),
         fit: fit.fit_time.as_secs_f64(),
     };
-    let facts = DataFacts {
-        path: loaded.dataset.path().to_owned(),
-        rows: data.rows(),
-        features: data.features(),
-        precision: T::NAME,
-        normalize: match data.scale() {
-            Some(_) => Normalized::Features,
-            None => Normalized::None,
-        },
-        left_out: loaded.dataset.left_out.clone(),
-    };
+    let normalized = if data.scale().is_some() { Normalized::Features } else { Normalized::None };
+    let facts = DataFacts::of(loaded, data, normalized);
     Outcome::of_model(&fit.model, standard, seconds, facts)
 }
 
@@ -60,21 +51,14 @@ pub(crate) fn audit_fit<T: Element>(
     let (model, mut peers) = (&compared.fit.model, compared.peers);
     let parameters = &model.parameters;
     let seed = parameters.seed;
-    let mut options =
-        meaning::audit_options(args, Some(parameters), &parameters.baseline, true, seed)?;
-    if model.found_groups.is_some() {
-        options = options.untested();
-    }
+    let options = meaning::audit_options(args, Some(parameters), &parameters.baseline, true, seed)?;
     let baselines: Vec<GroupBaseline> = model.groups.iter().map(|g| g.baseline.clone()).collect();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-    let method = Some(parameters.method);
     // The comparison of standard NMF is what Fairer-NMF would make of it.
     if outcome.groups.iter().any(|g| g.standard.is_some()) {
-        let fairer = PeerPlan::beside(method, Update::Hals).fairer;
-        let mut parameters = parameters.clone();
-        parameters.stopping.time_limit = bar.time_left();
-        let plan = PeerPlan { standard: None, fairer };
-        let more = fit_peers(data, plan, &parameters, &errors, &observer)?;
+        let plan = PeerPlan::beside(Some(parameters.method), Update::Hals);
+        let plan = PeerPlan { standard: None, ..plan };
+        let more = peers_beside(data, plan, parameters, &errors, bar)?;
         peers.fairer = more.fairer;
         peers.out_of_time.extend(more.out_of_time);
     }
@@ -82,38 +66,22 @@ pub(crate) fn audit_fit<T: Element>(
     let penalised = matches!(parameters.method, Method::Penalised { .. });
     let own = penalised.then(|| compared.fit.representation.mapv(T::to_f64));
     let subject = Subject {
-        components: model.components.view(),
         representation: own.as_ref().map(|w| w.view()),
-        method,
-        allowances: &model.allowances(),
-        cut_short: model.status.is_cut_short(),
+        groups_found: model.found_groups.is_some(),
+        bound: Some(model.global_bound.clone()),
+        ..Subject::of_model(model, data, parameters)
     };
     let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;
     // What this fit costs all together it has said itself.
     let of_fit = |r: &Remark| matches!(r, Remark::TotalErrorRose { role: Role::Subject, .. });
     found.remarks.retain(|remark| !of_fit(remark));
-    if model.found_groups.is_some() {
-        found.leave_untested(FoundGroups::UNTESTED);
-    }
     bar.finish();
     let mut missing = warnings(&found);
     missing.retain(|warning| !outcome.warnings.contains(warning));
     outcome.warnings.extend(missing);
     outcome.take(&found);
-    let about = About {
-        notes: about.notes.into_iter().chain(outcome.left_alone.clone()).collect(),
-        normalize: outcome.data.normalize.name(),
-        seed: outcome.seed,
-        warnings: (compared.warnings.into_iter())
-            .chain(outcome.explains_little())
-            .chain(about.warnings)
-            .chain(unfinished(&found))
-            .collect(),
-        ..about
-    };
     let fitted = Some((model, Some(compared.fit.fit_time.as_secs_f64())));
-    let bound = outcome.global_bound;
-    let report = library::report(about, data, &found, &baselines, fitted, bound);
+    let report = page_of(about, data, (&found, &baselines), fitted, compared.warnings, outcome);
     outcome.verdict = report.verdict.clone();
     outcome.report = Some(report);
     outcome.audit = Some(found.subject);

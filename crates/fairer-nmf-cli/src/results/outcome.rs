@@ -8,9 +8,10 @@ use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::audit::{Comparison, Role, is_small};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::fit::{Choice, Minimised, ShareReport};
+use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{Method, Model, Note, Penalties, audit::AuditReport};
-use fairer_nmf_io::{LeftOut, Scaling};
+use fairer_nmf::{GroupedData, Method, Model, Note, Penalties, audit::AuditReport};
+use fairer_nmf_io::{LeftOut, Loaded, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
 
@@ -211,6 +212,24 @@ pub(crate) struct DataFacts {
     pub left_out: Vec<LeftOut>,
 }
 
+impl DataFacts {
+    /// Of data that were read, with what was done to their features.
+    pub(crate) fn of<T: Element>(
+        loaded: &Loaded,
+        data: &GroupedData<'_, T>,
+        normalize: Normalized,
+    ) -> Self {
+        Self {
+            path: loaded.dataset.path().to_owned(),
+            rows: data.rows(),
+            features: data.features(),
+            precision: T::NAME,
+            normalize,
+            left_out: loaded.dataset.left_out.clone(),
+        }
+    }
+}
+
 /// One group under the dictionary, and under what it is compared with.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct GroupOutcome {
@@ -270,21 +289,14 @@ impl Outcome {
         data: DataFacts,
     ) -> Self {
         Self {
-            schema: SCHEMA,
-            verdict: None,
-            method: Maker::of(Some(model.parameters.method)),
-            fairness: fairness(Some(model.parameters.method)),
             choices: model.choices(),
             penalties: Penalised::of(model),
             worst_share: model.worst_share.clone(),
             discovered: model.found_groups.clone(),
-            rank: model.rank(),
             seed: model.parameters.seed,
             status: Some(model.status),
             iterations: model.iterations(),
             seconds,
-            timed: "fit",
-            reads: None,
             worst_loss: model.worst_loss(),
             worst_group: model.worst_group().name.clone(),
             criterion: model.minimised(),
@@ -292,18 +304,49 @@ impl Outcome {
             step_gap: model.step_gap,
             global_bound: model.global_bound.value,
             groups: groups(model, standard),
+            certificate: Some(model.certificate()),
+            baseline_runs: model.groups[0].baseline.run_errors.len(),
+            ..Self::begun(Some(model.parameters.method), model.rank(), data)
+        }
+    }
+
+    /// What is known before anything was measured.
+    pub(super) fn begun(method: Option<Method>, rank: usize, data: DataFacts) -> Self {
+        Self {
+            schema: SCHEMA,
+            verdict: None,
+            method: Maker::of(method),
+            fairness: fairness(method),
+            choices: Vec::new(),
+            penalties: None,
+            worst_share: None,
+            discovered: None,
+            rank,
+            seed: 0,
+            status: None,
+            iterations: 0,
+            seconds: Seconds::default(),
+            timed: "fit",
+            reads: None,
+            worst_loss: f64::NAN,
+            worst_group: String::new(),
+            criterion: Minimised::Loss,
+            worst_criterion: f64::NAN,
+            step_gap: None,
+            global_bound: None,
+            groups: Vec::new(),
             data,
             warnings: Vec::new(),
             notes: Vec::new(),
             left_alone: None,
             rank_choice: None,
-            certificate: Some(model.certificate()),
+            certificate: None,
             audit: None,
             report: None,
             hidden_groups: 0,
             min_group_size: 0,
             version: env!("CARGO_PKG_VERSION"),
-            baseline_runs: model.groups[0].baseline.run_errors.len(),
+            baseline_runs: 0,
         }
     }
 
@@ -345,7 +388,7 @@ impl Outcome {
 }
 
 /// How fair a method is, where it is neither standard NMF nor Fairer-NMF alone.
-pub(crate) fn fairness(method: Option<Method>) -> Option<f64> {
+fn fairness(method: Option<Method>) -> Option<f64> {
     method.map(|method| method.fairness()).filter(|fairness| *fairness > 0.0 && *fairness < 1.0)
 }
 

@@ -17,7 +17,7 @@ use crate::args::typed;
 use crate::work::{Maker, Record};
 
 /// The heading that was typed, or one that names the data and what they are grouped by.
-pub(crate) fn title(typed: Option<&str>, dataset: &Dataset) -> String {
+fn title(typed: Option<&str>, dataset: &Dataset) -> String {
     let none = TableRecipe::default();
     let table = dataset.table.as_ref().unwrap_or(&none);
     let by = match (table.group_by.as_slice(), table.group_by_each.as_slice()) {
@@ -34,7 +34,7 @@ fn short_name(path: &str) -> &str {
 }
 
 /// A sweep has many models, and a verdict is about one.
-const NOT_TESTED: &str = "Whether some group pays more than the others was not tested: a sweep compares ranks. Fit or audit the rank that you choose, which tests it.";
+const NOT_TESTED: &str = "Whether some group pays more than the others was not tested: a sweep compares numbers of topics. Fit or audit with the one that you choose, which tests it.";
 
 /// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
 /// largest.
@@ -179,6 +179,12 @@ pub(crate) fn about<'a>() -> About<'a> {
         command: Some(command()),
         ..About::default()
     }
+}
+
+/// The same with what a data set says of itself, under the heading that was typed.
+pub(crate) fn about_data<'a>(typed: Option<&str>, dataset: &'a Dataset) -> About<'a> {
+    let (features, notes) = (&dataset.features[..], dataset.notes.clone());
+    About { title: title(typed, dataset), features, notes, ..about() }
 }
 
 /// The command that was typed, quoted for a shell, without the folders of its files: a page is

@@ -89,6 +89,19 @@ pub(crate) fn fit_and_compare<T: Element>(
     Ok(Compared { fit: main, peers, warnings, notes, left_alone })
 }
 
+/// The peers of a dictionary, in the time that is left.
+pub(crate) fn peers_beside<T: Element>(
+    data: &GroupedData<'_, T>,
+    plan: PeerPlan,
+    parameters: &Parameters,
+    baselines: &[f64],
+    bar: &Bar,
+) -> Result<Peers, Failure> {
+    let mut parameters = parameters.clone();
+    parameters.stopping.time_limit = bar.time_left();
+    Ok(fit_peers(data, plan, &parameters, baselines, &|p| bar.observe(p))?)
+}
+
 /// What a fit says of groups that it does not help, since chance explains what they pay.
 pub(crate) fn left_alone(model: &Model) -> Option<Note> {
     let such = |w: &&Warning| matches!(w, Warning::GroupsLikeChance { .. });

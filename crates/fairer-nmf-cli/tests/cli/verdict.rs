@@ -94,7 +94,7 @@ fn a_sweep_says_that_nothing_was_tested() {
     assert_eq!(report["verdict"]["code"], "not-tested", "{report}");
     let page = place.read("s.html");
     let (first, rest) = page.split_once("What follows?").unwrap();
-    assert!(first.contains("was not tested: a sweep compares ranks"), "{first}");
+    assert!(first.contains("was not tested: a sweep compares numbers of topics"), "{first}");
     assert!(!first.contains("pays most"), "{first}");
     assert!(!page.contains("beside random groups of its size"), "{page}");
     assert!(rest.contains("would show was not looked at"), "{rest}");

@@ -93,7 +93,7 @@ class FairerNMF(Fitted):
         Put groups with fewer rows together as "Other".
     n_init : int, default=4
         How long to search: restarts, of which the one with the lowest worst loss is kept; for the method
-        "am" a quarter as many, one from standard NMF, and rounds of half as many exchanges and splits of topics.
+        "am" a quarter as many, one from standard NMF, and rounds of exchanges and splits of topics.
     tol : float, default=1e-5
         Largest relative change of a group's error from one iteration to the next that counts
         as standing still.

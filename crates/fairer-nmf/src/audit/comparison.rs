@@ -5,52 +5,25 @@
 //! the dictionary. The fairer model comes last, and the trade-off curve ends at it. Peers are fitted
 //! against the same baselines, so that losses compare.
 
+use super::subject::is_fairer;
 use super::{
     AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Pair, Peer, Peers, Refit,
-    Remark, Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
+    Remark, Subject, Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
 };
+use crate::bound::{BoundReport, global_bound};
 use crate::criterion::Allowance;
+use crate::model::FoundGroups;
 use crate::progress::Role;
 use crate::rows::Element;
 use crate::{GroupedData, Method, Model, Observer, Progress, Result};
-use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::time::Duration;
-
-/// The dictionary that a comparison is about.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    /// H (r×n), in scaled features where the data are scaled.
-    pub components: ArrayView2<'a, f64>,
-    /// W (m×r) taken as it is; none for the best W of every sample.
-    pub representation: Option<ArrayView2<'a, f64>>,
-    /// The method that fitted it to these groups; none for a dictionary from elsewhere, or one that was
-    /// fitted to other groups.
-    pub method: Option<Method>,
-    /// What its fit allowed every group beyond its baseline; empty for nothing, or where that is not
-    /// known.
-    pub allowances: &'a [Allowance],
-    /// Whether a stop or a limit on time ended its fit, so that its error is of that making.
-    pub cut_short: bool,
-}
-
-impl Subject<'_> {
-    /// Whether it minimises the worst loss itself.
-    #[must_use]
-    pub fn is_fairer(&self) -> bool {
-        is_fairer(self.method)
-    }
-}
 
 /// Why there is no verdict on a dictionary that evens out, alone.
 const NO_STANDARD: &str = "Whether some group pays more than the others was not tested: this model was fitted to even them out, so that the question is about standard NMF, which was not fitted beside it (left out, or the time was up).";
 
 /// What stands in the audit of such a dictionary, where standard NMF is beside it.
 const ABOUT_STANDARD: &str = "This dictionary was fitted to even the groups out: the verdict is about standard NMF, beside it.";
-
-fn is_fairer(method: Option<Method>) -> bool {
-    method.is_some_and(|method| method.evens_out())
-}
 
 /// A peer and its audit.
 #[derive(Clone, Debug)]
@@ -76,6 +49,8 @@ pub struct Comparison {
     pub fairer: Option<AuditedPeer>,
     /// What the way from the first model to the fairer one means for groups and samples.
     pub change: Option<Individuals>,
+    /// What no model of this rank can go below on these data, whoever made it.
+    pub bound: BoundReport,
     /// What is missing or unfinished.
     pub remarks: Vec<Remark>,
 }
@@ -144,15 +119,8 @@ impl Comparison {
 /// let data = GroupedData::new(x.view(), &labels)?;
 /// let model = fit(&data, &Parameters::new(3), &silent)?.model;
 /// let baselines = model.baseline_errors();
-/// let method = Some(model.parameters.method);
-/// let subject = Subject {
-///     components: model.components.view(),
-///     representation: None,
-///     method,
-///     allowances: &model.allowances(),
-///     cut_short: false,
-/// };
-/// let plan = PeerPlan::beside(method, Update::Hals);
+/// let subject = Subject::of_model(&model, &data, &model.parameters);
+/// let plan = PeerPlan::beside(subject.method, Update::Hals);
 /// let peers = fit_peers(&data, plan, &model.parameters, &baselines, &silent)?;
 /// let options = AuditOptions::default().with(|o| (o.draws, o.permutations) = (50, 50));
 /// let found = compare(&data, &subject, &baselines, peers, &options, &silent)?;
@@ -170,12 +138,13 @@ pub fn compare<T: Element>(
     let remarks = peers.remarks();
     let allowed = match &peers.fairer {
         Some(peer) => peer.model.allowances(),
-        None => subject.allowances.to_vec(),
+        None => subject.allowances.clone(),
     };
     // Nothing allowed is nothing to remember.
     let nothing = allowed.iter().all(|a| *a == Allowance::default());
     let allowed = if nothing { Vec::new() } else { allowed };
-    let options = &AuditOptions { allowances: allowed, ..options.clone() };
+    let options = AuditOptions { allowances: allowed, ..options.clone() };
+    let options = &if subject.groups_found { options.untested() } else { options };
     let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
     let curve = options.trade_off.filter(|_| peers.fairer.is_none());
@@ -254,8 +223,10 @@ pub fn compare<T: Element>(
     };
     let standard = audited(peers.standard, of_standard);
     let fairer = audited(peers.fairer, of_fairer);
-    let mut found =
-        Comparison { method: subject.method, subject: main, standard, fairer, change, remarks };
+    let bound = subject.bound.clone();
+    let bound = bound.unwrap_or_else(|| global_bound(data, main.rank, &main.offsets()));
+    let method = subject.method;
+    let mut found = Comparison { method, subject: main, standard, fairer, change, bound, remarks };
     let parts = |role| found.of(role).into_iter().flat_map(|audit| &audit.unfinished);
     let unfinished: Vec<Remark> = [Role::Subject, Role::Standard, Role::Fairer]
         .into_iter()
@@ -264,6 +235,9 @@ pub fn compare<T: Element>(
     found.remarks.extend(unfinished);
     let rise = rise(&found, subject);
     found.remarks.extend(rise);
+    if subject.groups_found {
+        found.leave_untested(FoundGroups::UNTESTED);
+    }
     Ok(found)
 }
 

@@ -18,7 +18,6 @@ pub(super) fn sentence(
 ) -> String {
     let (group, d) = (&found.groups[l], &differences.groups[l]);
     let (name, rows) = (format!("“{}”", group.name), rows(group));
-    let low = points(d.difference.low);
     let sure = percent(differences.level);
     match code {
         VerdictCode::Evidence => {
@@ -32,8 +31,9 @@ pub(super) fn sentence(
                 [most @ .., last] => format!("; {} and {last} pay more, too", most.join(", ")),
             };
             format!(
-                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {low} points with {sure} confidence over all {} groups (adjusted p {}){others}.{}",
-                points(d.difference.estimate),
+                "{name} ({rows}) pays {} points more than the other groups for sharing one model: at least {} points with {sure} confidence over all {} groups (adjusted p {}){others}.{}",
+                small_points(d.difference.estimate),
+                small_points(d.difference.low),
                 answers.len(),
                 p_value(found.adjusted_p(l, differences), found.p_is_least(l, differences)),
                 beside(l, found, ""),
@@ -65,7 +65,7 @@ pub(super) fn sentence(
             };
             format!(
                 "There is no evidence that a group pays more than the others, but too few rows to rule it out: {found_of_it}{}",
-                beside(l, found, ""),
+                beside(l, found, unproved_excess(l, found, differences)),
             )
         }
     }
@@ -152,6 +152,29 @@ fn small_excess(l: usize, found: &Findings<'_>, differences: &Differences) -> &'
         }
         _ => "",
     }
+}
+
+/// A loss beyond the band, where rows are too few to say that the group pays more.
+fn unproved_excess(l: usize, found: &Findings<'_>, differences: &Differences) -> &'static str {
+    match found.chance.map(|c| &c.groups[l]) {
+        Some(c) if c.loss > c.high && c.adjusted_p <= 1.0 - differences.level => {
+            ": of these rows that is more than chance, of others of the group they are too few to tell"
+        }
+        Some(c) if c.loss > c.high => ": it lies above that range, as some group may by chance",
+        _ => "",
+    }
+}
+
+/// A difference that is there, and smaller than what would matter.
+pub(super) fn slight(code: VerdictCode, l: usize, differences: &Differences) -> Option<Note> {
+    let high = differences.groups[l].difference.high;
+    (code == VerdictCode::Evidence && high < differences.matters).then(|| {
+        let sentence = format!(
+            "That is less than what counts as noticeable here: more than {} points is ruled out (option “matters”).",
+            points(differences.matters)
+        );
+        Note::new("evidence-is-slight", sentence)
+    })
 }
 
 /// Groups that pay clearly less than the others, where it is not said who pays more: against their mean nobody does, if several do.
@@ -284,6 +307,13 @@ fn points(share: f64) -> String {
     if value.abs() < 0.05 { "0.0".to_owned() } else { with_minus(&format!("{value:.1}")) }
 }
 
+/// The same of a difference above zero, with as many digits as it takes to be seen.
+fn small_points(share: f64) -> String {
+    let value = 100.0 * share;
+    let digits = (1..9).find(|digits| value >= 10f64.powi(-digits)).unwrap_or(1);
+    if digits == 1 { points(share) } else { format!("{value:.*}", digits as usize) }
+}
+
 /// In a sentence a minus is one, and no hyphen.
 fn with_minus(number: &str) -> String {
     number.replace('-', "−")
@@ -299,73 +329,4 @@ fn p_value(p: f64, least: bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::chance::{GroupChance, RandomGroups};
-    use super::super::difference::GroupDifference;
-    use super::*;
-
-    /// One group of three that pays less leaves none that pays more than the mean of the others by much: that it does is said,
-    /// where random groups do not.
-    #[test]
-    fn a_group_that_pays_clearly_less_is_named() {
-        let of = |estimate: f64| {
-            let range = Range { estimate, low: estimate - 0.03, high: estimate + 0.03 };
-            let (relative_error, loss, difference) = (range, range, range);
-            let (p_value, adjusted_p, rows_needed) = (0.5, 1.0, None);
-            GroupDifference { relative_error, loss, difference, p_value, adjusted_p, rows_needed }
-        };
-        let groups = [-0.14, 0.06, 0.05].map(of).to_vec();
-        let differences = Differences { level: 0.95, matters: 0.05, taken_as_it_is: false, groups };
-        let names = ["few", "b", "c"].map(|name| GroupAudit {
-            name: name.to_owned(),
-            family: None,
-            rows: 60,
-            effective_rows: None,
-            observed: None,
-            norm: 1.0,
-            baseline_error: 0.1,
-            relative_error: 0.1,
-            loss: 0.0,
-            small: false,
-            outside: false,
-        });
-        let said = |low: f64, code: VerdictCode| {
-            let (loss, mean, high, excess_loss) = (0.0, 0.05, 0.1, -0.05);
-            let (adjusted_p, p_draws) = (1.0, 40);
-            let group = GroupChance { loss, mean, low, high, excess_loss, adjusted_p, p_draws };
-            let (draws, draws_asked, best_losses) = (40, 40, None);
-            let chance = RandomGroups { draws, draws_asked, groups: vec![group; 3], best_losses };
-            let found = Findings {
-                groups: &names,
-                differences: Some(&differences),
-                chance: Some(&chance),
-                baseline: None,
-                total_error: 0.2,
-                asked: true,
-                chance_spent: false,
-                without_families: false,
-            };
-            favoured(code, &found, &differences)
-        };
-        let note = said(0.02, VerdictCode::TooFewRows).unwrap();
-        assert!(
-            note.sentence
-                .starts_with("“few” (60 rows) pays clearly less than the others: at least 11.0")
-        );
-        // Random groups show as little, or it is said who pays more.
-        assert_eq!(said(-0.01, VerdictCode::TooFewRows), None);
-        assert_eq!(said(0.02, VerdictCode::Evidence), None);
-    }
-
-    #[test]
-    fn numbers_that_are_compared_are_told_apart() {
-        let close = told_apart([0.003_14, 0.0001, 0.003_01]);
-        assert_eq!(close, ["0.31 %", "0.01 %", "0.30 %"]);
-        assert_eq!(told_apart([0.02, 0.003, 0.019]), ["2.0 %", "0.3 %", "1.9 %"]);
-        let p = [(0.012, true), (0.012, false), (0.0002, true)].map(|(p, least)| p_value(p, least));
-        assert_eq!(p, ["at most 0.012", "0.012", "below 0.001"]);
-        let between = |low: f64, high: f64| [more_or_less(low, high), more_or_less(high, low)];
-        assert_eq!(between(-0.09, 0.057), ["9.0 points less", "5.7 more"]);
-        assert_eq!(between(0.01, 0.057), ["1.0 points more", "5.7 points more"]);
-    }
-}
+mod tests;

@@ -242,6 +242,7 @@ impl Path<'_> {
         let scheme = Scheme::mixture(alpha, squared_norm(self.rows));
         let context = Context::without_limit(&observer);
         let task = Task {
+            closing: None,
             least_fall: Some(self.options.tolerance),
             ..Task::alone(scheme, self.criteria, &stopping, context)
         };

@@ -4,8 +4,7 @@ use super::{AuditOptions, Comparison, DrawBudget};
 
 impl AuditOptions {
     /// The same without intervals and tests, for groups of which none would hold.
-    #[must_use]
-    pub fn untested(self) -> Self {
+    pub(super) fn untested(self) -> Self {
         let chance = DrawBudget { draws: 0, ..self.chance };
         let (draws, permutations, folds, differences, refit) = (0, 0, 0, false, None);
         Self { draws, permutations, folds, differences, chance, refit, ..self }
@@ -14,7 +13,7 @@ impl AuditOptions {
 
 impl Comparison {
     /// Takes every verdict back: nothing is tested, for this reason.
-    pub fn leave_untested(&mut self, why: &str) {
+    pub(super) fn leave_untested(&mut self, why: &str) {
         let peers = [&mut self.standard, &mut self.fairer].into_iter().flatten();
         let audits = peers.map(|peer| &mut peer.audit).chain([&mut self.subject]);
         for audit in audits {

@@ -10,7 +10,7 @@
 
 use super::difference::Differences;
 use super::findings::{Findings, VerdictCode, smaller_of_two};
-use super::sentence::{coarse, cost, favoured, percent, sentence, unsettled};
+use super::sentence::{coarse, cost, favoured, percent, sentence, slight, unsettled};
 use crate::Note;
 use serde::{Deserialize, Serialize};
 
@@ -136,6 +136,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
     };
     notes.extend(favoured(code, found, differences));
     notes.extend(coarse(code, found, differences));
+    notes.extend(slight(code, l, differences));
     notes.extend(cost(code, found, differences));
     Verdict {
         code,

@@ -9,6 +9,8 @@
 
 mod file;
 mod fingerprint;
+#[cfg(test)]
+mod tests;
 
 pub(super) use file::{Carried, Ended, Going};
 

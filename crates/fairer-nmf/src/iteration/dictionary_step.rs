@@ -1,6 +1,9 @@
 //! The dictionary's side of an iteration: from the groups' statistics and losses to H. Never sees a
 //! row.
 
+#[cfg(test)]
+mod tests;
+
 use super::scheme::DictionaryRule;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
@@ -9,8 +12,7 @@ use crate::penalties::{self, Cost};
 use crate::statistics::Statistics;
 use crate::stopping::Measured;
 use crate::update::Update;
-use crate::weights::mixture::Search;
-use crate::weights::{Coefficients, WeightRule, minmax};
+use crate::weights::{Coefficients, WeightRule, leximin, minmax, mixture};
 use serde::{Deserialize, Serialize};
 
 /// A dictionary rule with what it carries from iteration to iteration.
@@ -23,7 +25,8 @@ pub(super) enum DictionaryStep<'a> {
         costs: Option<(Cost, Cost)>,
     },
     MinMax(MinMax<'a>),
-    Mixture(Box<Search>),
+    Mixture(Box<mixture::Search>),
+    Leximin(leximin::Search<'a>),
 }
 
 /// The exact min-max step, warm.
@@ -48,8 +51,9 @@ pub enum Memory {
         /// None before the first.
         improvement: Option<f64>,
     },
-    /// Nothing that is kept: no fit has it.
-    Mixture,
+    /// Nothing that is kept: such runs go on from others that are.
+    #[serde(rename = "Mixture")]
+    Nothing,
 }
 
 /// No exact step is asked for a smaller gap: rounding.
@@ -58,7 +62,7 @@ const FINEST_GAP: f64 = 1e-11;
 impl<'a> DictionaryStep<'a> {
     /// `norm`: ‖X‖; `start_weights`: where the multipliers begin, even where absent.
     pub fn new(
-        rule: DictionaryRule,
+        rule: DictionaryRule<'a>,
         criteria: &'a [Criterion],
         norm: f64,
         start_weights: Option<&[f64]>,
@@ -81,8 +85,9 @@ impl<'a> DictionaryStep<'a> {
                 improvement: f64::INFINITY,
             }),
             DictionaryRule::Mixture { alpha } => {
-                Self::Mixture(Box::new(Search::new(alpha, criteria, norm)))
+                Self::Mixture(Box::new(mixture::Search::new(alpha, criteria, norm)))
             }
+            DictionaryRule::Leximin(level) => Self::Leximin(leximin::Search::new(level, criteria)),
         }
     }
 
@@ -119,6 +124,10 @@ impl<'a> DictionaryStep<'a> {
             }
             Self::MinMax(exact) => exact.take(&statistics[..exact.criteria.len()], h, limit),
             Self::Mixture(search) => search.step(statistics, h, limit),
+            Self::Leximin(search) => {
+                let before = before.expect("known before the first step, as the rule asks");
+                search.step(statistics, before, h, limit);
+            }
         }
     }
 
@@ -136,7 +145,7 @@ impl<'a> DictionaryStep<'a> {
                 gap: exact.gap,
                 improvement: Some(exact.improvement).filter(|i| i.is_finite()),
             },
-            Self::Mixture(_) => Memory::Mixture,
+            Self::Mixture(_) | Self::Leximin(_) => Memory::Nothing,
         }
     }
 
@@ -148,12 +157,11 @@ impl<'a> DictionaryStep<'a> {
                 let improvement = improvement.unwrap_or(f64::INFINITY);
                 *exact = MinMax { lambda, gap, improvement, ..*exact };
             }
-            // Nothing is kept of it.
-            (Self::Mixture(_), Memory::Mixture) => {}
+            (Self::Mixture(_) | Self::Leximin(_), Memory::Nothing) => {}
             // The fingerprint has the method: a memory of another rule does not come here.
-            (Self::Weighted { .. }, Memory::MinMax { .. } | Memory::Mixture)
-            | (Self::MinMax(_), Memory::Weighted(_) | Memory::Mixture)
-            | (Self::Mixture(_), Memory::Weighted(_) | Memory::MinMax { .. }) => {
+            (Self::Weighted { .. }, Memory::MinMax { .. } | Memory::Nothing)
+            | (Self::MinMax(_), Memory::Weighted(_) | Memory::Nothing)
+            | (Self::Mixture(_) | Self::Leximin(_), Memory::Weighted(_) | Memory::MinMax { .. }) => {
                 debug_assert!(false, "the memory of another rule");
             }
         }
@@ -172,6 +180,7 @@ impl<'a> DictionaryStep<'a> {
             Self::Weighted { coefficients, .. } => coefficients.shares(),
             Self::MinMax(exact) => exact.lambda.clone(),
             Self::Mixture(search) => search.shares(),
+            Self::Leximin(search) => search.shares(),
         }
     }
 
@@ -194,7 +203,7 @@ impl<'a> DictionaryStep<'a> {
     pub fn gap(&self) -> Option<f64> {
         match self {
             Self::MinMax(exact) => exact.gap,
-            Self::Weighted { .. } | Self::Mixture(_) => None,
+            Self::Weighted { .. } | Self::Mixture(_) | Self::Leximin(_) => None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The one loop: dictionary, rows, losses, until nothing moves.
 //!
 //! Every method runs through it: the paper's Algorithm 2 (AM: exact rows, exact min-max dictionary),
-//! its Algorithm 3 (MU with a weight rule), standard NMF by any update, and the points between the
-//! sum and the maximum. A method is a [`Scheme`]: row update, dictionary rule,
+//! its Algorithm 3 (MU with a weight rule), standard NMF by any update, the points between the
+//! sum and the maximum, and the levels of a lexicographic fit. A method is a [`Scheme`]: row update, dictionary rule,
 //! objective, and whether it looks ahead.
 //!
 //! *A soft beginning* (AM). The first rows go only part of the way to their exact values, so that a
@@ -31,8 +31,11 @@ use crate::Result;
 use crate::dictionary::Dictionary;
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
-use crate::stopping::{Measured, Stopping};
+use crate::stopping::{Measured, Status, Stopping};
 use crate::update::Update;
+
+#[cfg(test)]
+mod tests;
 
 /// Half of the way to exact rows.
 const SOFT: RowStep = RowStep::Toward { update: Update::Nnls, share: 0.5 };
@@ -95,18 +98,23 @@ pub(crate) fn iterate<'r>(
             statistics = rows.pass(&h, RowStep::EXACT)?;
             continue;
         }
-        if let (Some(least), Some(fall)) = (task.least_fall, fall) {
-            let ends = journal.ends(task, &now, &dictionary.shares(), fall <= least);
-            match accepted.take() {
-                // What does not help is not kept.
-                Some((last, known)) if fall <= 0.0 => {
-                    h = last;
-                    statistics = before_rows.unwrap_or(statistics);
-                    latest = Some(known);
-                }
-                _ => latest = Some(now),
+        if let (Some(least), Some(fall)) = (task.least_fall, fall)
+            && let Some((last, known)) = accepted.take()
+        {
+            if fall <= 0.0 {
+                // What does not help is neither kept nor told.
+                (h, latest) = (last, Some(known));
+                statistics = match (task.closing, before_rows) {
+                    (None, Some(before)) => before,
+                    _ => rows.pass(&h, row_step)?,
+                };
+                let over = task.context.limit.is_over();
+                journal.status = if over { Status::TimeLimit } else { Status::Converged };
+                break;
             }
-            accepted = latest.clone().map(|known| (h.clone(), known));
+            let ends = journal.ends(task, &now, &dictionary.shares(), fall <= least);
+            latest = Some(now.clone());
+            accepted = Some((h.clone(), now));
             if ends {
                 break;
             }
@@ -147,10 +155,13 @@ pub(crate) fn iterate<'r>(
     }
     // Once the time is up there are no other rows than those that are there.
     let over = task.context.limit.is_over();
-    if (scheme.looks_ahead || scheme.costs().is_some()) && !over {
+    if let Some(closing) = task.closing
+        && (scheme.looks_ahead || scheme.costs().is_some())
+        && !over
+    {
         // The rows that belong to the final dictionary; this can only lower every group's error (with
         // penalties: the objective).
-        statistics = rows.pass(&h, scheme.row_step(task.closing))?;
+        statistics = rows.pass(&h, scheme.row_step(closing))?;
         latest = None;
     }
     if over {
@@ -239,7 +250,7 @@ fn still(stopping: &Stopping, worst: f64) -> f64 {
 /// The stopping rule, with a tolerance of the AM scheme that the numbers can tell: statistics in
 /// f32 are good to some 1e-7, and below that a run would never stand still. No tolerance at all
 /// stays none.
-fn told(stopping: &Stopping, rows: &dyn Rows, scheme: Scheme) -> Stopping {
+fn told(stopping: &Stopping, rows: &dyn Rows, scheme: Scheme<'_>) -> Stopping {
     let finest = 1e-3 * rows.trusted_squared_error();
     let exact = !matches!(scheme.dictionary, DictionaryRule::Weighted { .. });
     let tolerance = match stopping.tolerance {

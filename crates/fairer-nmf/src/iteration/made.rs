@@ -21,12 +21,8 @@ pub(crate) struct Run<'r> {
 impl Run<'_> {
     /// Its objective with these costs, for exact rows, in the holder's units.
     pub fn penalised(&self, (w, h): (Cost, Cost)) -> f64 {
-        let Dictionary { rank: r, features, .. } = self.dictionary;
-        let groups = self.rows.groups().len();
-        let sum = match &self.statistics[groups..] {
-            [whole] => whole.clone(),
-            _ => Statistics::weighted(&self.statistics, &vec![1.0; groups], r, features),
-        };
+        let r = self.dictionary.rank;
+        let sum = Statistics::of_all(&self.statistics, self.rows.groups().len());
         let squares: f64 = (0..r).map(|k| sum.gram[k * r + k]).sum();
         let of_w: f64 =
             penalties::absolute(&sum, &self.dictionary, &self.dictionary.gram(), w).iter().sum();

@@ -56,9 +56,9 @@ pub(crate) enum First {
 /// What a run is asked for, wherever it begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub scheme: Scheme,
-    /// The rows' last update, for the final dictionary, where the loop has not just made them.
-    pub closing: Update,
+    pub scheme: Scheme<'a>,
+    /// The rows' last update, for the final dictionary, where the loop has not just made them; none where nobody asks for rows.
+    pub closing: Option<Update>,
     /// The criterion of every group.
     pub criteria: &'a [Criterion],
     /// Weights w_ℓ (sum 1) of the squared relative errors that a soft beginning leads up with.
@@ -79,14 +79,14 @@ pub(crate) struct Task<'a> {
 impl<'a> Task<'a> {
     /// A run by itself, until its errors stand still, with exact rows at the end.
     pub fn alone(
-        scheme: Scheme,
+        scheme: Scheme<'a>,
         criteria: &'a [Criterion],
         stopping: &'a Stopping,
         context: Context<'a>,
     ) -> Self {
         Self {
             scheme,
-            closing: Update::Nnls,
+            closing: Some(Update::Nnls),
             criteria,
             start_weights: None,
             stopping,

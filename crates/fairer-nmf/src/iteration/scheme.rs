@@ -5,11 +5,12 @@ use crate::penalties::Cost;
 use crate::rows::RowStep;
 use crate::stopping::Measured;
 use crate::update::Update;
+use crate::weights::leximin::Level;
 use crate::weights::{WeightRule, mixture};
 
 /// What a run lowers, and what runs are compared by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Objective {
+pub(crate) enum Objective<'a> {
     /// Σ ‖X_ℓ − W_ℓH‖²: standard NMF.
     Sum,
     /// max_ℓ g_ℓ: Fairer-NMF.
@@ -21,9 +22,11 @@ pub(crate) enum Objective {
         /// ‖X‖².
         squared_norm: f64,
     },
+    /// The largest loss of those that a level does not hold.
+    Rest(Level<'a>),
 }
 
-impl Objective {
+impl Objective<'_> {
     pub fn of(self, measured: &Measured) -> f64 {
         match self {
             Self::Sum => measured.squares(),
@@ -31,13 +34,14 @@ impl Objective {
             Self::Mixture { alpha, squared_norm } => {
                 mixture::value(alpha, measured.relative_total(squared_norm), measured.worst())
             }
+            Self::Rest(level) => level.value(measured),
         }
     }
 }
 
 /// How H follows from the statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum DictionaryRule {
+pub(crate) enum DictionaryRule<'a> {
     /// One update for weights that follow from the losses.
     Weighted {
         /// The update.
@@ -57,14 +61,16 @@ pub(crate) enum DictionaryRule {
         /// The weight of the worst loss.
         alpha: f64,
     },
+    /// The minimum of [`Objective::Rest`].
+    Leximin(Level<'a>),
 }
 
 /// A method, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scheme {
+pub(crate) struct Scheme<'a> {
     pub rows: Update,
-    pub dictionary: DictionaryRule,
-    pub objective: Objective,
+    pub dictionary: DictionaryRule<'a>,
+    pub objective: Objective<'a>,
     /// Rows for an extrapolated dictionary, with what is found after the dictionary step; else
     /// found after the rows.
     pub looks_ahead: bool,
@@ -75,7 +81,7 @@ pub(crate) struct Scheme {
 /// Iterations of the soft beginning.
 const SOFT_ITERATIONS: usize = 15;
 
-impl Scheme {
+impl<'a> Scheme<'a> {
     /// The AM scheme: the paper's Algorithm 2.
     pub fn min_max(gap: f64) -> Self {
         Self {
@@ -112,7 +118,7 @@ impl Scheme {
     pub fn penalised(self, costs: (Cost, Cost)) -> Self {
         let update = match self.dictionary {
             DictionaryRule::Weighted { update, .. } => update,
-            DictionaryRule::MinMax { .. } | DictionaryRule::Mixture { .. } => Update::Nnls,
+            _ => Update::Nnls,
         };
         let (weights, costs) = (WeightRule::Uniform, Some(costs));
         let dictionary = DictionaryRule::Weighted { update, weights, costs };
@@ -124,7 +130,7 @@ impl Scheme {
     pub fn costs(&self) -> Option<(Cost, Cost)> {
         match self.dictionary {
             DictionaryRule::Weighted { costs, .. } => costs,
-            DictionaryRule::MinMax { .. } | DictionaryRule::Mixture { .. } => None,
+            _ => None,
         }
     }
 
@@ -151,11 +157,22 @@ impl Scheme {
             soft: 0,
         }
     }
+
+    /// One level of a lexicographic fit.
+    pub fn leximin(level: Level<'a>) -> Self {
+        Self {
+            rows: Update::Nnls,
+            dictionary: DictionaryRule::Leximin(level),
+            objective: Objective::Rest(level),
+            looks_ahead: false,
+            soft: 0,
+        }
+    }
 }
 
 impl Method {
     /// The pieces, for data of a squared norm.
-    pub(crate) fn scheme(self, squared_norm: f64) -> Scheme {
+    pub(crate) fn scheme(self, squared_norm: f64) -> Scheme<'static> {
         match self {
             Self::Am { gap, fairness: 1.0, .. } => Scheme::min_max(gap),
             Self::Am { fairness: 0.0, .. } => Self::standard().scheme(squared_norm),

@@ -222,7 +222,7 @@ where
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
         self.trace = Trace::begin(start);
         match start {
-            RowStart::Zero => self.fill(rank, |_, _, _| {}),
+            RowStart::Zero | RowStart::Near(_) => self.fill(rank, |_, _, _| {}),
             RowStart::Random { seed, restart } => self.fill(rank, |first, rows, w| {
                 w.par_chunks_mut(rank).zip(rows).for_each(|(w, row)| {
                     let purpose = Purpose::Representation(restart);

@@ -10,7 +10,7 @@ use super::filled::Filled;
 use super::moments::InMemory;
 use super::origin::{Origin, Trace};
 use super::{
-    Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
+    Held, Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
     save_rows,
 };
 use crate::data::{GroupedData, Typed};
@@ -121,6 +121,7 @@ impl<'a, T: Typed> Memory<'a, T> {
 impl<T: Element> Rows for Memory<'_, T>
 where
     Representation: From<Array2<T>>,
+    for<'w> Held<'w>: From<&'w [T]>,
 {
     fn groups(&self) -> &[RowGroup] {
         &self.groups
@@ -155,6 +156,15 @@ where
             RowStart::Given(w) => {
                 let times = |row: usize| self.data.root(row);
                 rows.flat_map(|row| (&w.row(row) * times(row)).to_vec()).map(T::from_f64).collect()
+            }
+            RowStart::Near(held) => {
+                let mut w = held.entries();
+                // A guess of another shape says nothing.
+                let entries = rows.count() * rank;
+                if w.len() != entries {
+                    w = vec![T::default(); entries];
+                }
+                w
             }
         };
         Ok(())
@@ -225,6 +235,10 @@ where
 
     fn keeps_rows(&self) -> bool {
         true
+    }
+
+    fn held(&self) -> Option<Held<'_>> {
+        Some(Held::from(&self.w[..]))
     }
 
     fn origin(&self) -> Option<&Origin> {

@@ -87,7 +87,7 @@ pub(crate) enum Begin {
 impl Begin {
     pub fn of(start: RowStart<'_>) -> Result<Self> {
         match start {
-            RowStart::Zero => Ok(Self::Zero),
+            RowStart::Zero | RowStart::Near(_) => Ok(Self::Zero),
             RowStart::Random { seed, restart } => Ok(Self::Random { seed, restart }),
             RowStart::Given(_) => Err(Error::Rows {
                 reason: "rows that are spread over processes cannot begin with a given W: \

@@ -276,3 +276,44 @@ fn what_needs_all_rows_is_refused() {
     }
     assert!(Start::nndsvd(&data, 2, false).is_ok());
 }
+
+/// Rows near by are a guess where exact ones are looked for, in either number type; the rows are those that are found from zero.
+#[test]
+fn exact_rows_do_not_depend_on_the_rows_that_they_begin_near() {
+    fn check<T: Element>(x: &Array2<T>, labels: &[String]) {
+        let data = GroupedData::new(x.view(), labels).unwrap();
+        let mut stream = Stream::new(9, Purpose::Spectral, 0);
+        let mut topics = |rank: usize| {
+            let h = Array2::from_shape_simple_fn((rank, x.ncols()), || stream.uniform().powi(3));
+            Dictionary::from_components(h.view())
+        };
+        let (first, second, wide) = (topics(5), topics(5), topics(10));
+        let known = T::hold(&data, Units::Own);
+        let mut one = known.apart();
+        one.begin(5, RowStart::Zero).unwrap();
+        one.pass(&first, RowStep::EXACT).unwrap();
+        for (h, times) in [(&second, 1), (&wide, 2)] {
+            let held = one.held().expect("W is in memory").times(times);
+            let rows = [RowStart::Zero, RowStart::Near(held)].map(|start| {
+                let mut rows = known.apart();
+                rows.begin(h.rank, start).unwrap();
+                let statistics = rows.pass(h, RowStep::EXACT).unwrap();
+                (statistics.iter().flat_map(Statistics::to_bytes).collect::<Vec<u8>>(), rows)
+            });
+            assert!(rows[0].0 == rows[1].0, "{} topics", h.rank);
+        }
+        // Before the first pass they are the guess itself, every column as often as was asked.
+        let mut near = known.apart();
+        near.begin(10, RowStart::Near(one.held().unwrap().times(2))).unwrap();
+        let (w, twice) = (one.representation().unwrap(), near.representation().unwrap());
+        let (w, twice) = (T::representation(w), T::representation(twice));
+        for k in 0..10 {
+            let own = |w: &Array2<T>, k: usize| w.column(k).mapv(|v| v.to_f64());
+            assert_eq!(own(&twice, k), own(&w, k / 2));
+        }
+    }
+    let (x, labels) = synthetic::first(4);
+    let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
+    check(&x, &labels);
+    check(&x.mapv(|v| v as f32), &labels);
+}

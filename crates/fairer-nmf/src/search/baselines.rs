@@ -118,7 +118,7 @@ fn one_run(
     let seed = Stream::new(seed, Purpose::Baseline(group as u64, run as u64), 0).next_u64();
     let scheme = Scheme::weighted(estimate.update, WeightRule::Uniform);
     let task = Task {
-        closing: estimate.update,
+        closing: Some(estimate.update),
         part: Part::Baseline { group, run },
         ..Task::alone(scheme, &criteria, &estimate.stopping, context)
     };

@@ -2,7 +2,7 @@
 //! last word.
 //!
 //! It goes on from the plain fit. Level by level, groups that determine the largest loss (those with a multiplier
-//! above [`TIGHT`]) are held at it, and the largest loss of the rest is lowered by exact steps
+//! above [`TIGHT`]) are held at it, and the largest loss of the rest is lowered: a run of the loop with exact steps
 //! ([`crate::weights::leximin`]) and exact rows, which lower every error. When all groups are held, so is the total error.
 //!
 //! Guarantee: no step is kept that lifts a held group by more than [`ALLOWED`] above what it is held at, or that does
@@ -10,15 +10,12 @@
 //! fit, to [`ALLOWED`]. Not guaranteed: the lexicographic optimum of the whole problem, which is not convex.
 
 use crate::Result;
-use crate::criterion::Criterion;
-use crate::iteration::{Run, Task, measure};
-use crate::rows::{RowStep, Rows, squared_norm};
-use crate::statistics::Statistics;
-use crate::stopping::{Measured, Status};
-use crate::weights::{largest, leximin, minmax};
+use crate::iteration::{Begin, Context, First, Run, Scheme, Task, iterate};
+use crate::rows::squared_norm;
+use crate::stopping::{Status, Stopping};
+use crate::weights::leximin::{ALLOWED, Level};
+use crate::weights::{largest, minmax};
 
-/// What a held group may rise by, in units of loss: the duality gap that steps are solved to.
-const ALLOWED: f64 = 1e-6;
 /// A group with a multiplier above this determines the largest loss.
 const TIGHT: f64 = 1e-3;
 /// Iterations of one level at the most.
@@ -26,27 +23,20 @@ const ITERATIONS: usize = 200;
 
 /// Goes on from a plain fit.
 pub(super) fn refine<'r>(mut run: Run<'r>, gap: f64, task: &Task<'_>) -> Result<Run<'r>> {
-    let groups = task.criteria.len();
-    let whole = Criterion { offset: 0.0, scale: squared_norm(&*run.rows).sqrt() };
-    let criteria: Vec<Criterion> = task.criteria.iter().copied().chain([whole]).collect();
-    let mut held: Vec<Option<f64>> = vec![None; groups];
-    let mut lambda = run.weights.clone();
+    let squared_norm = squared_norm(&*run.rows);
+    let weights = run.weights.clone();
+    let mut held: Vec<Option<f64>> = vec![None; task.criteria.len()];
     while run.status == Status::Converged && held.iter().any(Option::is_none) {
-        hold(&mut held, &lambda, &run.measured.losses);
-        let last = held.iter().all(Option::is_some);
-        // With all groups held, the whole is what is left to lower.
-        let of = &criteria[..groups + usize::from(last)];
-        let mut level = held.clone();
-        level.resize(of.len(), None);
-        lambda = vec![1.0 / of.len() as f64; of.len()];
-        lower(&mut run, of, &level, &mut lambda, task)?;
+        hold(&mut held, &run.weights, &run.measured.losses);
+        run = lower(run, Level { held: &held, squared_norm }, task)?;
     }
+    run.weights = weights;
     let limit = task.context.limit;
     if limit.is_over() {
         run.step_gap = None;
         return Ok(run);
     }
-    let statistics = &run.statistics[..groups];
+    let statistics = &run.statistics[..task.criteria.len()];
     let problem = minmax::Problem { statistics, criteria: task.criteria, limit };
     let step = minmax::solve(&problem, &mut run.dictionary.clone(), &run.weights, gap);
     run.step_gap = Some((run.measured.worst() - step.lower).max(0.0));
@@ -66,83 +56,32 @@ fn hold(held: &mut [Option<f64>], lambda: &[f64], losses: &[f64]) {
 }
 
 /// Lowers the largest loss of what is not held until it stands still.
-fn lower(
-    run: &mut Run<'_>,
-    criteria: &[Criterion],
-    held: &[Option<f64>],
-    lambda: &mut Vec<f64>,
-    task: &Task<'_>,
-) -> Result<()> {
-    let least = 0.1 * task.stopping.tolerance;
-    for _ in 0..ITERATIONS {
-        let statistics = with_whole(&run.statistics, criteria.len());
-        let losses = with_total(&run.measured, criteria, &*run.rows);
-        // What has risen within what is allowed stays there: held below that, nothing could be reached.
-        let at: Vec<Option<f64>> =
-            held.iter().zip(&losses).map(|(t, loss)| t.map(|t| t.max(*loss))).collect();
-        let limit = task.context.limit;
-        let problem = leximin::Problem { statistics: &statistics, criteria, held: &at, limit };
-        let before = problem.largest(&losses);
-        let mut h = run.dictionary.clone();
-        leximin::step(&problem, &losses, &mut h, lambda);
-        let statistics = run.rows.pass(&h, RowStep::EXACT)?;
-        let measured = measure(&*run.rows, &statistics, &h, task.criteria)?;
-        let losses = with_total(&measured, criteria, &*run.rows);
-        let respected = losses.iter().zip(held).all(|(g, t)| t.is_none_or(|t| *g <= t + ALLOWED));
-        let fall = before - problem.largest(&losses);
-        if !respected || fall <= 0.0 {
-            // The rows that belong to the dictionary that is kept.
-            run.statistics = run.rows.pass(&run.dictionary, RowStep::EXACT)?;
-            if limit.is_over() {
-                // Not all of them were made.
-                run.measured =
-                    measure(&*run.rows, &run.statistics, &run.dictionary, task.criteria)?;
-                run.status = Status::TimeLimit;
-            }
-            break;
-        }
-        (run.dictionary, run.statistics, run.measured) = (h, statistics, measured);
-        run.history.push(run.measured.losses.clone());
-        if task.tell(run.history.len(), &run.measured, &run.weights).is_break() {
-            run.status = Status::Stopped;
-        } else if task.context.is_over() {
-            run.status = Status::TimeLimit;
-        }
-        if fall <= least || run.status != Status::Converged {
-            break;
-        }
+fn lower<'r>(run: Run<'r>, level: Level<'_>, task: &Task<'_>) -> Result<Run<'r>> {
+    let Run { dictionary, rows, statistics, measured, history, .. } = run;
+    let stopping = Stopping { max_iterations: history.len() + ITERATIONS, ..*task.stopping };
+    let of_level = Task {
+        scheme: Scheme::leximin(level),
+        stopping: &stopping,
+        least_fall: Some(0.1 * stopping.tolerance),
+        // The plain fit is kept, and levels are made again.
+        context: Context { keeper: None, ..task.context },
+        ..*task
+    };
+    let begin = Begin { dictionary, first: First::Known(statistics, measured), history };
+    let mut run = iterate(rows, begin, &of_level)?;
+    // What a level leaves undone is no reason to leave out the next.
+    if run.status == Status::IterationLimit {
+        run.status = Status::Converged;
     }
-    Ok(())
-}
-
-/// The statistics of all that counts: of the groups, and of the whole where it counts too.
-fn with_whole(statistics: &[Statistics], count: usize) -> Vec<Statistics> {
-    let mut all = statistics.to_vec();
-    if all.len() < count {
-        let (rank, features) = all[0].shape();
-        let ones = vec![1.0; all.len()];
-        all.push(Statistics::weighted(statistics, &ones, rank, features));
-    }
-    all.truncate(count);
-    all
-}
-
-/// The losses of all that counts.
-fn with_total(measured: &Measured, criteria: &[Criterion], rows: &dyn Rows) -> Vec<f64> {
-    let mut losses = measured.losses.clone();
-    if criteria.len() > losses.len() {
-        losses.push(measured.relative_total(squared_norm(rows)));
-    }
-    losses
+    Ok(run)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::init::Init;
-    use crate::iteration::{Context, Scheme, criteria, run_once};
+    use crate::iteration::{criteria, run_once};
     use crate::rows::{Element, Units};
-    use crate::stopping::Stopping;
     use crate::{GroupedData, silent, synthetic};
 
     /// The last level from a run that is not done, so that there is room: the total error falls, though it lies above what groups
@@ -155,24 +94,19 @@ mod tests {
             let rows = f64::hold(&data, Units::Own);
             let baselines: Vec<f64> = rows.groups().iter().map(|g| 0.1 * g.norm()).collect();
             let own = criteria(&*rows, &baselines);
-            let whole = Criterion { offset: 0.0, scale: squared_norm(&*rows).sqrt() };
-            let of: Vec<Criterion> = own.iter().copied().chain([whole]).collect();
             let stopping = Stopping { max_iterations: 20, ..Stopping::default() };
             let context = Context::without_limit(&silent);
             let task = Task::alone(Scheme::min_max(1e-6), &own, &stopping, context);
-            let mut run = run_once(rows.apart(), 3, &Init::Random, seed, &task).unwrap();
-            run.status = Status::Converged;
-            let before = with_total(&run.measured, &of, &*run.rows);
-            let held: Vec<Option<f64>> =
-                run.measured.losses.iter().map(|loss| Some(*loss)).chain([None]).collect();
-            let mut lambda = vec![1.0 / of.len() as f64; of.len()];
-            lower(&mut run, &of, &held, &mut lambda, &task).unwrap();
-            let after = with_total(&run.measured, &of, &*run.rows);
-            let (groups, last) = (own.len(), own.len());
-            assert_eq!(with_total(&run.measured, &own, &*run.rows), run.measured.losses);
-            assert!(before.iter().zip(&baselines).any(|(g, _)| before[last] > g + 0.1));
-            assert!((0..groups).all(|l| after[l] <= before[l] + ALLOWED), "{after:?} {before:?}");
-            assert!(after[last] < before[last] - 1e-5, "seed {seed}: {after:?} {before:?}");
+            let run = run_once(rows.apart(), 3, &Init::Random, seed, &task).unwrap();
+            let before = run.measured.clone();
+            let held: Vec<Option<f64>> = before.losses.iter().map(|loss| Some(*loss)).collect();
+            let squared_norm = squared_norm(&*rows);
+            let after = lower(run, Level { held: &held, squared_norm }, &task).unwrap().measured;
+            let total = [&before, &after].map(|measured| measured.relative_total(squared_norm));
+            let mut groups = before.losses.iter().zip(&after.losses);
+            assert!(before.losses.iter().any(|g| total[0] > g + 0.1));
+            assert!(groups.all(|(was, is)| *is <= was + ALLOWED), "{after:?} {before:?}");
+            assert!(total[1] < total[0] - 1e-5, "seed {seed}: {after:?} {before:?}");
         }
     }
 
@@ -186,20 +120,5 @@ mod tests {
         assert_eq!(held, [Some(0.3), Some(0.3), None, None, Some(0.45)]);
         hold(&mut held, &lambda, &losses);
         assert_eq!(held[2..], [Some(losses[2]), None, Some(0.45)]);
-    }
-
-    #[test]
-    fn the_whole_counts_where_it_is_asked_for() {
-        let one = |scale: f64| {
-            let mut s = Statistics::zero(2, 3);
-            s.gram.fill(scale);
-            s.squared_norm = scale;
-            s
-        };
-        let groups = [one(1.0), one(2.0)];
-        assert_eq!(with_whole(&groups, 2), groups);
-        assert_eq!(with_whole(&groups, 3)[..2], groups);
-        assert_eq!(with_whole(&groups, 3)[2], one(3.0));
-        assert_eq!(with_whole(&[one(1.0), one(2.0), one(9.0)], 2), groups, "of overlapping groups");
     }
 }

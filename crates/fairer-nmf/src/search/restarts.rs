@@ -33,7 +33,7 @@ pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) 
     // The ends are those that fits of their own would have.
     let ends = [(standard, Method::standard()), (Scheme::min_max(gap), p.method)];
     for (restart, (scheme, method)) in ends.into_iter().enumerate() {
-        let end = Task { scheme, closing: Update::Nnls, context, ..*task };
+        let end = Task { scheme, closing: Some(Update::Nnls), context, ..*task };
         let p = Parameters { method, ..p.clone() };
         let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, &p, &end)?;
         let first = First::Known(statistics, measured);
@@ -155,7 +155,8 @@ fn from_standard<'r>(
     let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let begin = start::make(&mut *rows, p.rank, &p.init, 0, p.seed)?;
     let part = Part::Standard;
-    let lead = Task { scheme, closing: Update::Nnls, start_weights: None, context, part, ..*task };
+    let lead =
+        Task { scheme, closing: Some(Update::Nnls), start_weights: None, context, part, ..*task };
     let Run { dictionary, rows, statistics, measured, .. } = iterate(rows, begin, &lead)?;
     let first = First::Known(statistics, measured);
     iterate(rows, Begin { dictionary, first, history: Vec::new() }, task)

@@ -12,12 +12,16 @@ use crate::rows::{RowStart, RowStep, Rows};
 use crate::statistics::Statistics;
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
+use std::sync::RwLock;
 
 /// Rounds at the most.
 const ROUNDS: usize = 4;
 
 /// By how much of itself the worst loss has to fall in a round for another one to be worth it.
 const WORTH: f64 = 1e-4;
+
+/// Cosine from which on two topics are alike.
+const LIKE: f64 = 0.98;
 
 /// Iterations that pull halves of topics apart.
 const PULLS: usize = 10;
@@ -32,17 +36,17 @@ pub(super) struct Search<'r, 'a> {
     pub p: &'a Parameters,
     /// That of the best run.
     pub task: &'a Task<'a>,
-    pub judge: Judge,
+    pub judge: Judge<'a>,
 }
 
 impl<'r> Search<'r, '_> {
     /// The best run after rounds of exchanges and splits, until one is not worth another.
     pub fn bettered(&self, mut best: Run<'r>) -> Result<Run<'r>> {
+        let mut is_new = true;
         for round in 0..ROUNDS {
             let begun = self.judge.value(&best);
-            let criteria = self.task.criteria;
-            let mut exchanged = exchanges(standing(&best), criteria, self.per_round());
-            exchanged.extend(double_exchange(standing(&best), criteria));
+            let before = best.dictionary.clone();
+            let exchanged = if is_new { self.exchanged(&best) } else { Vec::new() };
             let part = |number| Part::Exchange { round, number };
             if !self.go_on(&exchanged, &part, &mut best)? {
                 break;
@@ -57,8 +61,18 @@ impl<'r> Search<'r, '_> {
             if begun - self.judge.value(&best) <= least {
                 break;
             }
+            // Of a dictionary like the one before the exchanges are the same; halves are random.
+            is_new = !alike(&before, &best.dictionary);
         }
         Ok(best)
+    }
+
+    /// Exchanges of a run's topics, one at a time and two at once.
+    fn exchanged(&self, best: &Run<'_>) -> Vec<Dictionary> {
+        let criteria = self.task.criteria;
+        let mut found = exchanges(standing(best), criteria, (3 * self.p.n_init).div_ceil(4));
+        found.extend(double_exchange(standing(best), criteria));
+        found
     }
 
     /// Runs from dictionaries, of which the best is kept where it is better. Whether there is more time.
@@ -72,23 +86,39 @@ impl<'r> Search<'r, '_> {
             return Ok(false);
         }
         let scheme = self.task.scheme.searching();
+        // Read where a run begins, written when all that are under way have ended.
+        let best = RwLock::new(best);
         let one = |number: usize| {
-            self.from(&dictionaries[number], &Task { part: part(number), scheme, ..*self.task })
+            let near = || self.near(&best.read().expect("nobody panics while writing"), 1);
+            let task = Task { part: part(number), scheme, ..*self.task };
+            self.from(&dictionaries[number], near()?, &task)
         };
         let mut stopped = false;
         each(self.rows, self.p, self.task, dictionaries.len(), &one, |_, run| {
             stopped |= run.status == Status::Stopped;
-            if run.status == Status::Converged && !self.judge.is_no_better(&run, best) {
-                *best = run;
+            let mut best = best.write().expect("nobody panics while reading");
+            if run.status == Status::Converged && !self.judge.is_no_better(&run, &best) {
+                **best = run;
             }
         })?;
         Ok(!stopped && !self.is_over())
     }
 
-    /// A run from a dictionary and its exact rows.
-    fn from(&self, dictionary: &Dictionary, task: &Task<'_>) -> Result<Run<'r>> {
+    /// Rows from which those of a dictionary near the best run's are made, every topic of it `times` times.
+    fn near(&self, best: &Run<'_>, times: usize) -> Result<Box<dyn Rows + 'r>> {
         let mut rows = self.rows.apart();
-        rows.begin(self.p.rank, RowStart::Zero)?;
+        let held = best.rows.held().map(|held| RowStart::Near(held.times(times)));
+        rows.begin(times * self.p.rank, held.unwrap_or(RowStart::Zero))?;
+        Ok(rows)
+    }
+
+    /// A run from a dictionary and its exact rows.
+    fn from(
+        &self,
+        dictionary: &Dictionary,
+        rows: Box<dyn Rows + 'r>,
+        task: &Task<'_>,
+    ) -> Result<Run<'r>> {
         let first = First::Pass(RowStep::EXACT);
         iterate(rows, Begin { dictionary: dictionary.clone(), first, history: Vec::new() }, task)
     }
@@ -103,7 +133,7 @@ impl<'r> Search<'r, '_> {
             return Ok(None);
         };
         let apart = Apart { wide: &wide, statistics: &statistics };
-        let count = TRIED * self.per_round();
+        let count = TRIED * self.splits();
         let candidates = splits(standing(best), apart, self.task.criteria, count);
         let stopping = Stopping { max_iterations: 1, ..*self.task.stopping };
         let scheme = Scheme { looks_ahead: false, ..self.task.scheme.searching() };
@@ -111,7 +141,7 @@ impl<'r> Search<'r, '_> {
         let context = Context { keeper: None, ..self.task.context };
         let task = Task { stopping: &stopping, scheme, context, ..*self.task };
         let one = |number: usize| {
-            let run = self.from(&candidates[number], &task)?;
+            let run = self.from(&candidates[number], self.near(best, 1)?, &task)?;
             Ok((self.judge.value(&run), run.dictionary, run.status == Status::Stopped))
         };
         let mut tried = Vec::new();
@@ -121,7 +151,7 @@ impl<'r> Search<'r, '_> {
             return Ok(None);
         }
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(Some(tried.into_iter().map(|(_, h, _)| h).take(self.per_round()).collect()))
+        Ok(Some(tried.into_iter().map(|(_, h, _)| h).take(self.splits()).collect()))
     }
 
     /// All topics of a run as two that were pulled apart; nothing where it was told to stop, or the time is over.
@@ -132,8 +162,7 @@ impl<'r> Search<'r, '_> {
     ) -> Result<Option<(Dictionary, Vec<Statistics>)>> {
         let mut stream = Stream::new(self.p.seed, Purpose::Halves(round as u64), 0);
         let mut wide = halves(&best.dictionary, &mut stream);
-        let mut rows = self.rows.apart();
-        rows.begin(wide.rank, RowStart::Zero)?;
+        let mut rows = self.near(best, 2)?;
         let mut statistics = rows.pass(&wide, RowStep::EXACT)?;
         for _ in 0..PULLS {
             let told = self.task.tell(0, &best.measured, &best.weights);
@@ -147,8 +176,8 @@ impl<'r> Search<'r, '_> {
         Ok(Some((wide, statistics)))
     }
 
-    /// Exchanges of a round beside the double one, and splits that go on: half as many as starts were asked for.
-    fn per_round(&self) -> usize {
+    /// Splits of a round that go on: half as many as starts were asked for.
+    fn splits(&self) -> usize {
         self.p.n_init.div_ceil(2)
     }
 
@@ -157,7 +186,49 @@ impl<'r> Search<'r, '_> {
     }
 }
 
+/// Whether every topic of a dictionary has one like it in another: then a round has gone further towards the same optimum.
+fn alike(known: &Dictionary, other: &Dictionary) -> bool {
+    let r = known.rank;
+    let squared = |h: &Dictionary, k: usize| -> f64 {
+        h.values.iter().skip(k).step_by(r).map(|v| v * v).sum()
+    };
+    let of_known: Vec<f64> = (0..r).map(|k| squared(known, k)).collect();
+    let of_other: Vec<f64> = (0..r).map(|k| squared(other, k)).collect();
+    let mut products = vec![0.0; r * r];
+    for (known, other) in known.values.chunks_exact(r).zip(other.values.chunks_exact(r)) {
+        for (products, known) in products.chunks_exact_mut(r).zip(known) {
+            products.iter_mut().zip(other).for_each(|(sum, other)| *sum += known * other);
+        }
+    }
+    products.chunks_exact(r).zip(&of_known).all(|(products, known)| {
+        let near = |(product, other): (&f64, &f64)| {
+            *other > 0.0 && product * product >= LIKE * LIKE * known * other
+        };
+        *known == 0.0 || products.iter().zip(&of_other).any(near)
+    })
+}
+
 fn standing<'a>(run: &'a Run<'_>) -> Standing<'a> {
     let Run { dictionary, statistics, weights, .. } = run;
     Standing { dictionary, statistics, weights }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// Whatever their order and their size; one that has another direction is enough to differ.
+    #[test]
+    fn dictionaries_are_alike_that_have_like_topics() {
+        let h = array![[1.0, 0.2, 0.0, 0.1], [0.0, 3.0, 1.0, 0.0], [0.5, 0.0, 0.5, 2.0]];
+        let known = Dictionary::from_components(h.view());
+        let mut other = array![[0.1, 30.0, 10.0, 0.0], [5.0, 0.1, 5.0, 20.0], [2.0, 0.4, 0.0, 0.2]];
+        assert!(alike(&known, &Dictionary::from_components(other.view())));
+        other[[2, 2]] = 0.5;
+        assert!(!alike(&known, &Dictionary::from_components(other.view())));
+        // Nothing is like a topic that is zero, which is missed by nobody.
+        let nothing = Dictionary::zero(3, 4);
+        assert!(!alike(&known, &nothing) && alike(&nothing, &known));
+    }
 }

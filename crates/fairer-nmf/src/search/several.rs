@@ -16,14 +16,14 @@ pub(super) const TIE: f64 = 1e-9;
 
 /// What runs of a fit are compared by.
 #[derive(Clone, Copy)]
-pub(super) struct Judge {
-    scheme: Scheme,
+pub(super) struct Judge<'a> {
+    scheme: Scheme<'a>,
     /// A lexicographic fit begins at the run that is best so among those that tie.
     leximin: bool,
 }
 
-impl Judge {
-    pub fn new(p: &Parameters, scheme: Scheme) -> Self {
+impl<'a> Judge<'a> {
+    pub fn new(p: &Parameters, scheme: Scheme<'a>) -> Self {
         let leximin = matches!(p.method, Method::Am { ties: Ties::Leximin, .. });
         Self { scheme, leximin }
     }

@@ -170,3 +170,24 @@ fn hals_sweeps_are_those_of_a_plain_loop() {
         }
     }
 }
+
+/// A thread keeps its room from one dictionary to the next, of whatever rank.
+#[test]
+fn room_that_others_have_used_changes_nothing() {
+    let mut stream = crate::random::Stream::new(6, crate::random::Purpose::Spectral, 8);
+    for update in [Update::Mu, Update::Hals, Update::Nnls] {
+        let mut used = Scratch::default();
+        for (k, r, n) in [(30, 7, 9), (11, 3, 8), (40, 20, 25), (9, 1, 4), (25, 5, 3), (17, 12, 14)]
+        {
+            let numbers: Vec<f64> = (0..(r + k) * n).map(|_| stream.uniform().powi(3)).collect();
+            let (g, c) = problem(&numbers, k, r, n);
+            // Signs that no product has: they send rows to the active-set method.
+            let c: Vec<f64> = c.iter().map(|c| c * (1.5 * stream.uniform() - 0.5)).collect();
+            let start: Vec<f64> = (0..k * r).map(|_| stream.uniform()).collect();
+            let (mut own, mut shared) = (start.clone(), start);
+            update.apply(&g, &c, &mut own, r, &mut Scratch::default());
+            update.apply(&g, &c, &mut shared, r, &mut used);
+            assert_eq!(own, shared, "{update:?} {k}x{r}");
+        }
+    }
+}

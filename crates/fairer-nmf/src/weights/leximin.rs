@@ -9,34 +9,122 @@
 //! held; a level s can be reached if and only if φ(s) ≤ 0, and every H found with φ(s) ≤ 0 respects what is held. So the least such s
 //! is searched for from above; tangents bound it from below. Never raises the largest loss of the rest.
 
-use super::minmax;
+use super::{minmax, shares};
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::limit::Limit;
 use crate::statistics::Statistics;
+use crate::stopping::Measured;
 
 /// Wanted duality gap of every min-max step, in units of loss.
 const GAP: f64 = 1e-8;
 /// Levels tried in one step at the most.
 const TRIES: usize = 6;
 
-/// What a step is asked for: statistics and criteria of all that counts, and what is held.
-pub(crate) struct Problem<'a> {
-    pub statistics: &'a [Statistics],
-    pub criteria: &'a [Criterion],
-    /// t_ℓ of those held, none of the rest.
+/// What a held group may rise by, in units of loss: the duality gap that fits are solved to.
+pub(crate) const ALLOWED: f64 = 1e-6;
+
+/// One level: which groups are held, and at what. With all of them held, the total error is what is left to lower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Level<'a> {
+    /// t_ℓ of the groups held, none of the rest.
     pub held: &'a [Option<f64>],
+    /// ‖X‖².
+    pub squared_norm: f64,
+}
+
+impl Level<'_> {
+    /// What it lowers: the largest loss of the rest; infinite where a group that is held has risen.
+    pub fn value(self, measured: &Measured) -> f64 {
+        let stays = |(loss, held): (&f64, &Option<f64>)| held.is_none_or(|t| *loss <= t + ALLOWED);
+        match measured.losses.iter().zip(self.held).all(stays) {
+            true => largest(&self.losses(measured), &self.all_held()),
+            false => f64::INFINITY,
+        }
+    }
+
+    fn is_last(self) -> bool {
+        self.held.iter().all(Option::is_some)
+    }
+
+    /// What is held of all that counts: of the groups, and of the whole where it counts too.
+    fn all_held(self) -> Vec<Option<f64>> {
+        self.held.iter().copied().chain(self.is_last().then_some(None)).collect()
+    }
+
+    /// The losses of all that counts.
+    fn losses(self, measured: &Measured) -> Vec<f64> {
+        let whole = self.is_last().then(|| measured.relative_total(self.squared_norm));
+        measured.losses.iter().copied().chain(whole).collect()
+    }
+
+    /// The statistics of all that counts.
+    fn statistics(self, statistics: &[Statistics]) -> Vec<Statistics> {
+        let groups = self.held.len();
+        let whole = self.is_last().then(|| Statistics::of_all(statistics, groups));
+        statistics[..groups].iter().cloned().chain(whole).collect()
+    }
+}
+
+/// A level from step to step.
+pub(crate) struct Search<'a> {
+    level: Level<'a>,
+    /// Of all that counts.
+    criteria: Vec<Criterion>,
+    /// Multipliers of the last level that could be reached.
+    lambda: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(level: Level<'a>, criteria: &[Criterion]) -> Self {
+        let whole = Criterion { offset: 0.0, scale: level.squared_norm.sqrt() };
+        let whole = level.is_last().then_some(whole);
+        let criteria: Vec<Criterion> = criteria.iter().copied().chain(whole).collect();
+        let lambda = vec![1.0 / criteria.len() as f64; criteria.len()];
+        Self { level, criteria, lambda }
+    }
+
+    /// The multipliers of the groups, with sum 1.
+    pub fn shares(&self) -> Vec<f64> {
+        shares(&self.lambda[..self.level.held.len()])
+    }
+
+    /// H ← [`step`] from what the last factors achieved.
+    pub fn step(
+        &mut self,
+        statistics: &[Statistics],
+        before: &Measured,
+        h: &mut Dictionary,
+        limit: Limit,
+    ) {
+        let (statistics, losses) = (self.level.statistics(statistics), self.level.losses(before));
+        // What has risen within what is allowed stays there: held below that, nothing could be reached.
+        let held = self.level.all_held();
+        let held = held.iter().zip(&losses).map(|(t, loss)| t.map(|t| t.max(*loss)));
+        let held: Vec<Option<f64>> = held.collect();
+        let criteria = &self.criteria;
+        let problem = Problem { statistics: &statistics, criteria, held: &held, limit };
+        step(&problem, &losses, h, &mut self.lambda);
+    }
+}
+
+/// The largest loss of the rest.
+fn largest(losses: &[f64], held: &[Option<f64>]) -> f64 {
+    let rest = losses.iter().zip(held).filter(|(_, held)| held.is_none());
+    rest.map(|(loss, _)| *loss).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// What a step is asked for: statistics and criteria of all that counts, and what is held.
+struct Problem<'a> {
+    statistics: &'a [Statistics],
+    criteria: &'a [Criterion],
+    /// t_ℓ of those held, none of the rest.
+    held: &'a [Option<f64>],
     /// Until when it is searched.
-    pub limit: Limit,
+    limit: Limit,
 }
 
 impl Problem<'_> {
-    /// The largest loss of the rest.
-    pub fn largest(&self, losses: &[f64]) -> f64 {
-        let rest = losses.iter().zip(self.held).filter(|(_, held)| held.is_none());
-        rest.map(|(loss, _)| *loss).fold(f64::NEG_INFINITY, f64::max)
-    }
-
     /// What the largest loss of the rest cannot be below, as no error is negative.
     fn floor(&self) -> f64 {
         let rest = self.criteria.iter().zip(self.held).filter(|(_, held)| held.is_none());
@@ -56,13 +144,8 @@ impl Problem<'_> {
 
 /// H ← a dictionary for the W behind the statistics with a lower largest loss of the rest, or the same one.
 /// `lambda`: where the multipliers begin; those of the last level that could be reached are left there.
-pub(crate) fn step(
-    problem: &Problem<'_>,
-    losses: &[f64],
-    h: &mut Dictionary,
-    lambda: &mut Vec<f64>,
-) {
-    let (mut low, mut high) = (f64::NEG_INFINITY, problem.largest(losses));
+fn step(problem: &Problem<'_>, losses: &[f64], h: &mut Dictionary, lambda: &mut Vec<f64>) {
+    let (mut low, mut high) = (f64::NEG_INFINITY, largest(losses, problem.held));
     let mut s = high;
     let mut warm = h.clone();
     for _ in 0..TRIES {
@@ -163,10 +246,44 @@ mod tests {
             let problem =
                 Problem { statistics: &[], criteria: &criteria, held, limit: Limit::NONE };
             let offsets: Vec<f64> = problem.against(0.5).iter().map(|c| c.offset).collect();
-            (problem.floor(), problem.largest(&[0.1, 0.3, 0.2]), offsets)
+            (problem.floor(), largest(&[0.1, 0.3, 0.2], held), offsets)
         };
         assert_eq!(at(&[None; 3]), (-0.25, 0.3, vec![3.0, 4.0, 5.0]));
         let held = [Some(-0.125), Some(-0.75), None];
         assert_eq!(at(&held), (-0.75, 0.2, vec![0.5, 0.0, 5.0]));
+    }
+
+    #[test]
+    fn the_whole_counts_once_all_groups_are_held() {
+        let one = |scale: f64| {
+            let mut s = Statistics::zero(2, 3);
+            s.gram.fill(scale);
+            s.squared_norm = scale;
+            s
+        };
+        let level = |held| Level { held, squared_norm: 4.0 };
+        let (some, all) = ([Some(0.3), None], [Some(0.3), Some(0.2)]);
+        let groups = [one(1.0), one(2.0)];
+        assert_eq!(level(&some).statistics(&groups), groups);
+        assert_eq!(level(&all).statistics(&groups), [one(1.0), one(2.0), one(3.0)]);
+        let overlap = [one(1.0), one(2.0), one(9.0)];
+        assert_eq!(level(&some).statistics(&overlap), groups);
+        assert_eq!(level(&all).statistics(&overlap), overlap);
+    }
+
+    #[test]
+    fn a_level_is_worth_nothing_where_a_group_that_is_held_has_risen() {
+        let measured = |losses: [f64; 2]| Measured {
+            errors: vec![0.6, 0.8],
+            relative_errors: vec![0.6, 0.8],
+            losses: losses.to_vec(),
+            whole: None,
+        };
+        let level = |held| Level { held, squared_norm: 4.0 };
+        let (some, all) = ([Some(0.3), None], [Some(0.3), Some(0.2)]);
+        assert_eq!(level(&some).value(&measured([0.3 + 0.5 * ALLOWED, 0.1])), 0.1);
+        assert_eq!(level(&all).value(&measured([0.1, 0.2])), 0.5, "the total error");
+        assert_eq!(level(&some).value(&measured([0.3 + 2.0 * ALLOWED, 0.1])), f64::INFINITY);
+        assert_eq!(level(&all).value(&measured([0.1, f64::NAN])), f64::INFINITY);
     }
 }

@@ -58,12 +58,7 @@ impl Search {
 
     /// The multipliers of the groups, with sum 1.
     pub fn shares(&self) -> Vec<f64> {
-        let own = &self.lambda[..self.groups()];
-        let total: f64 = own.iter().sum();
-        match total > 0.0 {
-            true => own.iter().map(|l| l / total).collect(),
-            false => vec![1.0 / own.len() as f64; own.len()],
-        }
+        super::shares(&self.lambda[..self.groups()])
     }
 
     /// Where τ begins: total error and worst loss before the first step.
@@ -74,12 +69,8 @@ impl Search {
     /// H ← a dictionary for the W behind the statistics with a lower F_α, or the same one. Where groups
     /// overlap, the statistics of all rows come last.
     pub fn step(&mut self, statistics: &[Statistics], h: &mut Dictionary, limit: Limit) {
-        let (statistics, all) = statistics.split_at(self.groups());
-        let ones = vec![1.0; statistics.len()];
-        let whole = match all {
-            [whole] => whole.clone(),
-            _ => Statistics::weighted(statistics, &ones, h.rank, h.features),
-        };
+        let whole = Statistics::of_all(statistics, self.groups());
+        let statistics = &statistics[..self.groups()];
         if self.alpha == 0.0 {
             let r = h.rank;
             self.scratch.until(limit);

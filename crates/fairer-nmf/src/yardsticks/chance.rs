@@ -218,12 +218,132 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
+    fn sizes() -> Alike {
+        Alike { of_size: vec![vec![0, 1, 2], vec![3], vec![4]], size: vec![0, 0, 0, 1, 2] }
+    }
+
+    /// Quantiles of Student's t as printed in tables.
+    #[test]
+    fn being_alike_ends_where_one_of_all_groups_would_end_it_by_chance() {
+        let close =
+            |found: f64, table: f64| assert!((found - table).abs() < 1e-3, "{found} {table}");
+        close(within(5, 20), 2.5395 * (21.0_f64 / 20.0).sqrt());
+        close(within(1, 2), 6.3138 * 1.5_f64.sqrt());
+        close(within(50, 11), 4.1437 * (12.0_f64 / 11.0).sqrt());
+        // Never closer than two standard deviations, and these where nothing else is known.
+        for (groups, draws) in [(1, 20), (0, 20), (5, 1), (0, 0)] {
+            assert_eq!(within(groups, draws), ALIKE);
+        }
+    }
+
+    #[test]
+    fn groups_of_one_size_share_their_mean_and_scatter() {
+        let found = [vec![1.0, 2.0, 3.0, 5.0, 7.0], vec![2.0, 5.0, 5.0, 9.0, 7.0]];
+        // 1, 2, 3, 2, 5, 5: mean 3, squares 14; 5 and 9; 7 and 7.
+        assert_eq!(moments(&found, &[0, 1, 2]), (3.0, (14.0_f64 / 5.0).sqrt()));
+        assert_eq!(moments(&found[..1], &[3]), (5.0, 0.0));
+        let scatter = Scatter::of(&found, &sizes());
+        let losses = [4.0, 3.0, 1.0, 11.0, 9.0];
+        let sd = (14.0_f64 / 5.0).sqrt();
+        let expected = [1.0 / sd, 0.0, -2.0 / sd, 4.0 / 8.0_f64.sqrt(), 0.0];
+        for (l, z) in expected.into_iter().enumerate() {
+            assert!((scatter.z(&losses, l) - z).abs() < 1e-12, "{l}");
+        }
+        assert_eq!(scatter.largest(&losses, &[1, 2, 3]), scatter.z(&losses, 3));
+        assert_eq!(scatter.largest(&losses, &[2]), scatter.z(&losses, 2));
+    }
+
+    #[test]
+    fn what_rounding_makes_of_the_largest_draw_does_not_stand_out() {
+        let drawn: Vec<Vec<f64>> = (0..20).map(|b| vec![0.1 + 0.01 * f64::from(b); 2]).collect();
+        let sizes = Alike { of_size: vec![vec![0, 1]], size: vec![0, 0] };
+        let out = |own: f64| stands_out(&drawn, &[Some(own), Some(0.1)], &sizes);
+        assert_eq!(out(0.29 * (1.0 + 1e-14)), [false; 2]);
+        assert_eq!(out(0.29 * (1.0 + 1e-6)), [true, false]);
+        // Where there is no scatter, nobody does.
+        let alike = vec![vec![0.2, 0.2]; 20];
+        assert_eq!(stands_out(&alike, &[Some(0.2), Some(0.2)], &sizes), [false; 2]);
+    }
+
+    #[test]
+    fn groups_are_alike_that_have_as_many_rows() {
+        let x = ndarray::Array2::<f64>::ones((9, 2));
+        let data =
+            GroupedData::new(x.view(), &["a", "b", "b", "c", "d", "d", "e", "e", "e"]).unwrap();
+        let alike = Alike::of(&data);
+        assert_eq!(alike.of_size, [vec![0, 2], vec![1, 3], vec![4]]);
+        assert_eq!(alike.each(<[usize]>::len), [2, 2, 2, 2, 1]);
+    }
+
+    /// Groups of 12, 12 and 26 rows, the first with something of its own; and a dictionary that knows little of it.
+    fn sample(own: f64) -> (ndarray::Array2<f64>, Vec<&'static str>, ndarray::Array2<f64>) {
+        let mut stream = Stream::new(2, Purpose::Synthetic(0), 0);
+        let mut uniform = |m, n| ndarray::Array2::from_shape_simple_fn((m, n), || stream.uniform());
+        let h = uniform(2, 7);
+        let mut x = uniform(50, 2).dot(&h) + 0.5 * uniform(50, 7);
+        for row in 0..12 {
+            x[[row, 0]] += own * (1.0 + 0.1 * row as f64);
+        }
+        let label = |row: usize| ["a", "b", "c"][(row / 12).min(2)];
+        (x, (0..50).map(label).collect(), h)
+    }
+
+    /// All of it once more, from draws, losses and moments.
+    #[test]
+    fn a_group_is_alike_within_the_scatter_and_less_beyond_it() {
+        let mut between = 0;
+        for step in 0..24 {
+            let (x, labels, h) = sample(0.03 * f64::from(step));
+            let data = GroupedData::new(x.view(), &labels).unwrap();
+            let found = chance_within(&data, h.view(), 12, 5, None, &crate::silent).unwrap();
+            let zeros = vec![0.0; 3];
+            let seen = evaluate(&data, h.view(), None, &zeros).unwrap();
+            let (row_errors, own) = (&seen.row_squared_errors, Own::Best);
+            let steps = Steps::unwatched(AuditPart::RandomGroups);
+            let (components, steps) = (h.view(), &steps);
+            let all = Draws { data: &data, components, row_errors, own, seed: 5, steps };
+            let losses: Vec<Vec<f64>> = (1..=12).map(|b| all.losses(b).unwrap()).collect();
+            let own = |l: usize| all.loss(&data.groups()[l].rows, Purpose::Chance(0, 1 + l as u64));
+            let own: Vec<f64> = (0..3).map(|l| own(l).unwrap()).collect();
+            let some: Vec<Option<f64>> = own.iter().copied().map(Some).collect();
+            let out = stands_out(&losses, &some, &Alike::of(&data));
+            for (l, chance) in found.iter().enumerate() {
+                let groups: &[usize] = if l < 2 { &[0, 1] } else { &[2] };
+                let (mean, sd) = moments(&losses, groups);
+                let beyond = (own[l] - mean) / sd - within(3, 12);
+                let expected = if out[l] { (1.0 - beyond).clamp(0.0, 1.0) } else { 1.0 };
+                assert!((chance.alike - expected).abs() < 1e-9, "{step} {l}: {expected}");
+                assert!((chance.mean - mean.max(0.0)).abs() < 1e-12);
+                assert!((chance.relative_error - seen.relative_errors[l]).abs() < 1e-12);
+                between += usize::from(chance.alike > 0.0 && chance.alike < 1.0);
+            }
+        }
+        assert!(between > 0, "none lies between");
+    }
+
+    #[test]
+    fn few_draws_or_none_in_time_allow_for_nothing() {
+        let (x, labels, h) = sample(0.3);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let of = |draws: usize, deadline: Option<Instant>| -> Vec<(f64, f64)> {
+            let found = chance_within(&data, h.view(), draws, 5, deadline, &crate::silent);
+            found.unwrap().iter().map(|chance| (chance.mean, chance.alike)).collect()
+        };
+        let now = Instant::now();
+        let later = now.checked_add(std::time::Duration::from_secs(3600));
+        assert_eq!(of(4, later), of(4, None));
+        assert_eq!(of(4, Some(now)), [(0.0, 0.0); 3]);
+        // Nobody is said to be alike by a few.
+        assert!(of(AT_LEAST - 1, None).iter().all(|(mean, alike)| *mean > 0.0 && *alike == 0.0));
+        assert!(of(AT_LEAST, None).iter().any(|(_, alike)| *alike > 0.0));
+        assert!(chance_within(&data, h.view(), 0, 5, None, &crate::silent).is_err());
+    }
+
     /// Where labels mean nothing, some group stands out beyond 20 draws in one of 21 data sets, however the losses scatter: more
     /// than 35 of 400 have a probability of 0.01 %.
     #[test]
     fn some_random_group_stands_out_in_one_of_draws_and_one_data_sets() {
-        let sizes =
-            Alike { of_size: vec![vec![0, 1, 2], vec![3], vec![4]], size: vec![0, 0, 0, 1, 2] };
+        let sizes = sizes();
         let mut stream = Stream::new(1, Purpose::Chance(0, 0), 0);
         // Heavy tails.
         let mut losses = |scale: f64| -> Vec<f64> {

@@ -1,12 +1,15 @@
 //! Laws of the comparison: a dictionary, standard NMF and Fairer-NMF beside it.
 
 use fairer_nmf::audit::{
-    DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, compare, fit_peers,
+    DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, VerdictCode, compare,
+    fit_peers,
 };
+use fairer_nmf::bound::{BoundReport, global_bound};
+use fairer_nmf::fit::{allowances, estimate_baselines};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Update, audit, audit::AuditOptions, fit,
-    fit::estimate_baselines, silent, synthetic,
+    Baseline, GroupedData, Method, Parameters, Update, audit, audit::AuditOptions, fit, silent,
+    synthetic,
 };
 use ndarray::{Array2, s};
 use std::time::Duration;
@@ -57,8 +60,7 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
             assert_eq!(errors, baselines, "losses compare only with the same baselines");
         }
         let components = x.slice(s![..2, ..]);
-        let subject =
-            Subject { components, representation: None, method, allowances: &[], cut_short: false };
+        let subject = Subject { method, ..Subject::new(components) };
         let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
         let roles: Vec<Role> = found.in_order().into_iter().map(|(role, _)| role).collect();
         assert_eq!(roles, order);
@@ -98,13 +100,7 @@ fn a_peer_is_the_fit_by_that_method_alone() {
         o.folds = 0;
         o.trade_off = None;
     });
-    let subject = Subject {
-        components: x.slice(s![..2, ..]),
-        representation: None,
-        method: None,
-        allowances: &[],
-        cut_short: false,
-    };
+    let subject = Subject::new(x.slice(s![..2, ..]));
     let compared = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
     let standard = compared.standard.unwrap();
     let h = standard.model.components.view();
@@ -114,6 +110,54 @@ fn a_peer_is_the_fit_by_that_method_alone() {
         o.chance = chance;
     });
     assert_eq!(standard.audit, audit(&data, h, &errors, None, &untested, &silent).unwrap());
+}
+
+/// To other groups it is a dictionary from elsewhere, unless it evened nothing out; what is allowed them then are their places.
+#[test]
+fn a_model_is_a_subject_to_its_own_groups() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let renamed: Vec<String> = labels.iter().map(|label| format!("another {label}")).collect();
+    let other = GroupedData::new(x.view(), &renamed).unwrap();
+    for method in [Method::am(), Method::standard()] {
+        let parameters = Parameters::new(2).with(|p| {
+            p.method = method;
+            p.baseline = Baseline::Given { errors: vec![0.5, 0.4] };
+        });
+        let mut model = fit(&data, &parameters, &silent).unwrap().model;
+        model.groups[0].allowance = Some(0.25);
+        let own = Subject::of_model(&model, &data, &parameters);
+        assert_eq!((own.method, own.allowances), (Some(method), model.allowances()));
+        assert!(model.is_of(&data) && !model.is_of(&other));
+        let to_others = Subject::of_model(&model, &other, &parameters);
+        assert_eq!(to_others.method, Some(method).filter(|method| method.is_standard()));
+        assert_eq!(to_others.allowances, allowances(&other, &parameters));
+    }
+}
+
+#[test]
+fn groups_that_were_found_are_not_tested_and_a_known_bound_is_taken() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let baselines = [0.5, 0.4];
+    let subject = Subject::new(x.slice(s![..2, ..]));
+    let compared = |subject: &Subject<'_>| {
+        let plan = PeerPlan { standard: Some(Update::Hals), fairer: false };
+        let parameters = Parameters::new(2).with(|p| p.n_init = 1);
+        let peers = fit_peers(&data, plan, &parameters, &baselines, &silent).unwrap();
+        compare(&data, subject, &baselines, peers, &few(), &silent).unwrap()
+    };
+    let given = compared(&subject);
+    assert!(given.subject.differences.is_some());
+    assert_eq!(given.bound, global_bound(&data, 2, &given.subject.offsets()));
+    let bound = BoundReport { value: Some(-1.0), ..BoundReport::default() };
+    let found = compared(&Subject { groups_found: true, bound: Some(bound.clone()), ..subject });
+    assert_eq!(found.bound, bound);
+    for audit in [&found.subject, &found.standard.as_ref().unwrap().audit] {
+        assert_eq!(audit.verdict.code, VerdictCode::NotTested);
+        assert!(audit.differences.is_none() && audit.permutation.is_none());
+        assert!(audit.bootstrap.is_none() && audit.chance.is_none());
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Version of the format, and of the way in which this version of the library searches; another is refused.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// What is known of the whole fit.
 #[derive(Serialize, Deserialize)]
@@ -244,4 +244,27 @@ fn another_version(path: &Path) -> Error {
 
 fn unusable(path: &Path, reason: &str) -> Error {
     Error::Checkpoint { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_beside_its_place_and_appears_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let entries = || std::fs::read_dir(folder.path()).unwrap().count();
+        std::fs::write(&path, "before").unwrap();
+        let write = |out: &mut dyn Write| {
+            out.write_all(b"now")?;
+            // A rename is whole inside one file system only.
+            assert_eq!((entries(), std::fs::read(&path)?), (2, b"before".to_vec()));
+            Ok(())
+        };
+        whole(&path, write).unwrap();
+        assert_eq!((entries(), std::fs::read(&path).unwrap()), (1, b"now".to_vec()));
+        assert!(whole(&path, |_| Err(std::io::Error::other("no room"))).is_err());
+        assert_eq!((entries(), std::fs::read(&path).unwrap()), (1, b"now".to_vec()));
+    }
 }

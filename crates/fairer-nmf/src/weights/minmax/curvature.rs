@@ -8,6 +8,10 @@ mod tests;
 
 use super::{Point, Problem};
 use crate::kernel::{LANES, Pack, vectorised};
+use crate::statistics::Statistics;
+
+/// Sums side by side, so that none waits for itself: topics, or groups.
+const TILE: usize = 4;
 
 /// M (L×L), summed over the columns of H; none once the time is up.
 pub(super) fn curvature(problem: &Problem<'_>, at: &Point) -> Option<Vec<f64>> {
@@ -50,14 +54,18 @@ struct Lanes {
     count: usize,
     passive: usize,
     column: Vec<Pack>,
+    /// Topics that a lane has.
+    active: Vec<usize>,
     /// `order[i][lane]`: the i-th passive topic of a lane, r beyond the last.
     order: Vec<[usize; LANES]>,
     /// The Cholesky factor of A on the passive sets, column by column.
     factor: Vec<Pack>,
+    /// Gradients of a group; of the topic of nothing, which comes last, zero.
     product: Vec<Pack>,
-    known: Vec<Pack>,
-    /// L⁻¹b of every group.
+    /// L⁻¹b of every group, some groups side by side.
     b: Vec<Pack>,
+    /// What a lane without a column has.
+    nothing: Vec<f64>,
 }
 
 impl Lanes {
@@ -68,11 +76,12 @@ impl Lanes {
             count: 0,
             passive: 0,
             column: packs(r),
+            active: Vec::with_capacity(r),
             order: vec![[r; LANES]; r],
             factor: packs(r * r),
             product: packs(r + 1),
-            known: packs(r),
-            b: packs(groups * r),
+            b: packs(groups.next_multiple_of(TILE) * r),
+            nothing: vec![0.0; r],
         }
     }
 
@@ -94,6 +103,8 @@ impl Lanes {
             }
             self.passive = self.passive.max(passive);
         }
+        self.active.clear();
+        self.active.extend((0..r).filter(|&k| self.column[k].0 != [0.0; LANES]));
     }
 }
 
@@ -102,39 +113,86 @@ vectorised! {
     fn add_columns(
         problem: &Problem<'_>, a: &[f64], squared: &[f64], first: usize, lanes: &mut Lanes, m: &mut [f64],
     ) {
-        let (r, p, groups) = (lanes.r, lanes.passive, squared.len());
+        let (p, groups) = (lanes.passive, squared.len());
         cholesky(a, lanes);
-        let Lanes { count, column, order, factor, product, known, b, .. } = lanes;
+        // Groups that there are not, in the last tile.
+        let last = &mut lanes.b.as_chunks_mut::<TILE>().0[(groups - 1) / TILE * p..][..p];
+        last.fill([Pack::ZERO; TILE]);
         for (l, s) in problem.statistics.iter().enumerate() {
-            product.fill(Pack::ZERO);
-            for (q, column) in column.iter().enumerate().filter(|(_, c)| c.0 != [0.0; LANES]) {
-                for (sum, gram) in product[..r].iter_mut().zip(s.gram[q..].iter().step_by(r)) {
-                    *sum = sum.add_product::<false>(Pack::all(*gram), *column);
+            gradients(s, first, lanes);
+            let Lanes { order, product, b, .. } = lanes;
+            let b = &mut b.as_chunks_mut::<TILE>().0[l / TILE * p..][..p];
+            for (b, order) in b.iter_mut().zip(order) {
+                let mut of_lane = Pack::ZERO;
+                for lane in 0..LANES {
+                    of_lane.0[lane] = product[order[lane]].0[lane];
                 }
+                b[l % TILE] = of_lane.zip(Pack::all(squared[l]), |y, n| y / n);
             }
-            for lane in 0..*count {
-                let cross = &s.cross[(first + lane) * r..][..r];
-                product[..r].iter_mut().zip(cross).for_each(|(sum, c)| sum.0[lane] -= c);
-            }
-            let b = &mut b[l * p..(l + 1) * p];
-            known[..p].fill(Pack::ZERO);
-            for i in 0..p {
-                let column = &factor[i * p + i..(i + 1) * p];
-                let of_lane = std::array::from_fn(|lane| product[order[i][lane]].0[lane]);
-                let y = Pack(of_lane).zip(Pack::all(squared[l]), |y, n| y / n);
-                let y = y.zip(known[i], |y, known| y - known).zip(column[0], |y, pivot| y / pivot);
-                b[i] = y;
-                for (known, factor) in known[i + 1..p].iter_mut().zip(&column[1..]) {
-                    *known = known.add_product::<false>(*factor, y);
+        }
+        let Lanes { count, factor, b, .. } = lanes;
+        let b = &mut b.as_chunks_mut::<TILE>().0[..groups.div_ceil(TILE) * p];
+        b.chunks_exact_mut(p).for_each(|b| substitute(factor, b));
+        for l in 0..groups {
+            let own = &b[l / TILE * p..][..p];
+            for (others, b) in b.chunks_exact(p).enumerate().take(l / TILE + 1) {
+                let mut dots = [Pack::ZERO; TILE];
+                for (own, b) in own.iter().zip(b) {
+                    let own = own[l % TILE];
+                    for t in 0..TILE {
+                        dots[t] = dots[t].add_product::<false>(own, b[t]);
+                    }
+                }
+                let others = others * TILE..groups.min(l + 1);
+                for (m, dot) in m[l * groups..][others].iter_mut().zip(dots) {
+                    dot.0[..*count].iter().for_each(|dot| *m += dot);
                 }
             }
         }
-        for l in 0..groups {
-            for k in 0..=l {
-                let both = b[l * p..(l + 1) * p].iter().zip(&b[k * p..(k + 1) * p]);
-                let dot = both.fold(Pack::ZERO, |dot, (x, y)| dot.add_product::<false>(*x, *y));
-                dot.0[..*count].iter().for_each(|dot| m[l * groups + k] += dot);
+    }
+}
+
+/// W_ℓᵀW_ℓh − W_ℓᵀx_ℓ of a group, for the topics that some lane has.
+#[inline(always)]
+fn gradients(s: &Statistics, first: usize, lanes: &mut Lanes) {
+    let Lanes { r, count, active, column, product, nothing, .. } = lanes;
+    let r = *r;
+    let cross: [&[f64]; LANES] = std::array::from_fn(|lane| {
+        if lane < *count { &s.cross[(first + lane) * r..][..r] } else { &nothing[..r] }
+    });
+    for tile in active.chunks(TILE) {
+        // The last tile does its last topic more than once.
+        let topics: [usize; TILE] = std::array::from_fn(|t| tile[t.min(tile.len() - 1)]);
+        let gram = topics.map(|topic| &s.gram[topic * r..][..r]);
+        let mut sums = [Pack::ZERO; TILE];
+        for &q in &*active {
+            let column = column[q];
+            for t in 0..TILE {
+                sums[t] = sums[t].add_product::<false>(Pack::all(gram[t][q]), column);
             }
+        }
+        for (topic, sum) in topics.into_iter().zip(sums) {
+            product[topic] = sum.zip(Pack(cross.map(|cross| cross[topic])), |sum, c| sum - c);
+        }
+    }
+}
+
+/// b ← L⁻¹b for some groups at once.
+#[inline(always)]
+fn substitute(factor: &[Pack], b: &mut [[Pack; TILE]]) {
+    let p = b.len();
+    for i in 0..p {
+        let (done, rest) = b.split_at_mut(i);
+        let mut known = [Pack::ZERO; TILE];
+        for (y, factor) in done.iter().zip(factor[i..].iter().step_by(p)) {
+            for t in 0..TILE {
+                known[t] = known[t].add_product::<false>(*factor, y[t]);
+            }
+        }
+        let pivot = factor[i * p + i];
+        for t in 0..TILE {
+            let left = rest[0][t].zip(known[t], |b, known| b - known);
+            rest[0][t] = left.zip(pivot, |left, pivot| left / pivot);
         }
     }
 }

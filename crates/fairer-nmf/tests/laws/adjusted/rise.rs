@@ -66,11 +66,10 @@ fn a_rise_is_said_in_a_comparison() {
     let said = |method: Method, baseline: Baseline, cut_short: bool| {
         let model = fitted(&data, method, baseline.clone()).model;
         let parameters = model.parameters.clone().with(|p| p.baseline = baseline);
-        let (errors, method) = (model.baseline_errors(), Some(method));
-        let plan = PeerPlan::beside(method, Update::Hals);
+        let errors = model.baseline_errors();
+        let plan = PeerPlan::beside(Some(method), Update::Hals);
         let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
-        let (components, allowances) = (model.components.view(), &model.allowances()[..]);
-        let subject = Subject { components, representation: None, method, allowances, cut_short };
+        let subject = Subject { cut_short, ..Subject::of_model(&model, &data, &parameters) };
         let found = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
         let rises = found.remarks.into_iter().filter_map(|remark| match remark {
             Remark::TotalErrorRose { role, rise } => Some((role, rise)),

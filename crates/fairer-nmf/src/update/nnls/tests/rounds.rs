@@ -1,5 +1,6 @@
 //! Block pivoting by itself: what it gets wrong the active-set method repairs, and only its rounds tell.
 
+use super::super::side_by_side::{MAX_ROUNDS, PATIENCE};
 use super::*;
 
 /// G_PP x = c_P by elimination; zeros elsewhere.

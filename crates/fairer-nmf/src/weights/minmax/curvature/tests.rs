@@ -49,6 +49,66 @@ fn the_curvature_is_how_errors_follow_the_weights() {
     assert!(compared > 500, "{compared} slopes only");
 }
 
+/// Σ_j b_ℓᵀ(A_PP)⁻¹b_k by elimination, one feature after the other, for any number of groups and topics.
+#[test]
+fn many_columns_and_groups_at_once_are_as_each_alone() {
+    let mut sizes = std::collections::BTreeSet::new();
+    for number in 0..70 {
+        let instance = instance(number);
+        let problem = instance.problem();
+        let at =
+            Solver::new(&problem, &instance.start).first_point(&instance.start, &instance.even());
+        let (groups, r) = (at.weights.len(), at.h.rank);
+        let squared = |l: usize| problem.criteria[l].scale * problem.criteria[l].scale;
+        let mut expected = vec![0.0; groups * groups];
+        for j in 0..at.h.features {
+            let h = &at.h.values[j * r..(j + 1) * r];
+            let passive: Vec<usize> = (0..r).filter(|&k| h[k] > 0.0).collect();
+            let gradient = |l: usize, k: usize| {
+                let s = &problem.statistics[l];
+                let product: f64 = (0..r).map(|q| s.gram[k * r + q] * h[q]).sum();
+                (product - s.cross[j * r + k]) / squared(l)
+            };
+            let weighted = |l: usize, i: usize, k: usize| {
+                at.weights[l] / squared(l) * problem.statistics[l].gram[i * r + k]
+            };
+            // A on the passive set, and the gradients of all groups beside it.
+            let mut table: Vec<Vec<f64>> = passive
+                .iter()
+                .map(|&i| {
+                    let a = passive.iter().map(|&k| (0..groups).map(|l| weighted(l, i, k)).sum());
+                    a.chain((0..groups).map(|l| gradient(l, i))).collect()
+                })
+                .collect();
+            let p = passive.len();
+            for i in 0..p {
+                let pivot = table[i].clone();
+                for row in table.iter_mut().skip(i + 1) {
+                    let times = row[i] / pivot[i];
+                    row.iter_mut().zip(&pivot).for_each(|(v, pivot)| *v -= times * pivot);
+                }
+            }
+            // bᵀA⁻¹b = Σ y²/d for A = LDLᵀ and y = L⁻¹b.
+            for (i, row) in table.iter().enumerate() {
+                for l in 0..groups {
+                    for k in 0..groups {
+                        expected[l * groups + k] += row[p + l] * row[p + k] / row[i];
+                    }
+                }
+            }
+        }
+        let largest = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        crate::kernel::tests::at_every_level(|| {
+            let m = curvature(&problem, &at).expect("no limit");
+            for (found, expected) in m.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-6 * largest, "{number}: {found} {expected}");
+            }
+        });
+        sizes.insert((groups % TILE, at.h.features % LANES));
+    }
+    assert!(sizes.len() > 5, "{sizes:?}");
+}
+
 /// A topic twice counts once: the second is shut off. More features than a vector has lanes, some without topics.
 #[test]
 fn a_topic_that_depends_on_others_adds_nothing() {
