@@ -304,8 +304,8 @@ def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, written, m
         seen = []
 
         def counted(self, batch, seen=seen):
-            # To look is traffic too: once at the beginning, and at the end.
-            if self.rounds in (3, 12):
+            # To look is traffic too, the same in every round.
+            if 3 <= self.rounds <= 12:
                 seen.append(written())
             own_round(self, batch)
 
@@ -316,14 +316,16 @@ def test_bytes_of_a_round_do_not_depend_on_the_number_of_rows(client, written, m
         rows_there = da.concatenate([da.from_delayed(b, (rows // 24, 10), float) for b in blocks])
         labels = da.from_array(groups, chunks=rows // 24)
         model = fitted(cluster.FairerNMF, rows_there, labels, **FIXED | {"max_iter": 10})
-        found.append(((seen[1] - seen[0]) / 9, model.traffic_))
+        # Workers also tell now and then that they are alive, more often the longer it takes: not in most rounds.
+        found.append((np.median(np.diff(seen, axis=0), axis=0), model.traffic_))
     (few, traffic), (many, traffic_of_many) = found
     assert traffic_of_many == traffic
     received = traffic["received"] / traffic["rounds"]
     # What we count ourselves is in it, with Dask's own messages around it.
     assert traffic["sent"] / traffic["rounds"] + received < few.sum()
     assert received < few[1], "workers say more to each other than to the driver"
-    assert many.sum() == pytest.approx(few.sum(), rel=0.1), "twenty times the rows"
+    # A single number of half precision for every further row would be more.
+    assert abs(many.sum() - few.sum()) < 2 * (9600 - 480), "twenty times the rows"
     assert many.sum() < X.nbytes / 5
 
 
