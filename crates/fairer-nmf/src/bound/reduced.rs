@@ -16,10 +16,11 @@ mod tests;
 use super::root;
 use crate::kernel::eigen::{Eigen, symmetric, times, transposed_times};
 
-/// Smoothing at the first search and at the end, in units of squared relative error, and how it
-/// falls.
+/// Smoothing at the first search and at later ones, in units of squared relative error, where it ends while much is open and
+/// at last, and how it falls.
 const FIRST: f64 = 1e-2;
 const LATER: f64 = 1e-4;
+const COARSE: f64 = 1e-5;
 const LAST: f64 = 1e-9;
 const FALL: f64 = 0.2;
 /// Newton steps for one smoothing at the most.
@@ -36,14 +37,41 @@ pub(super) struct Reduced<'a> {
     pub e: &'a [f64],
 }
 
+/// Where the smoothing begins and ends.
+#[derive(Clone, Copy)]
+struct Levels {
+    from: f64,
+    to: f64,
+}
+
+impl Levels {
+    /// For weights whose t is known up to so much: no finer than what further directions change anyway.
+    fn of(unsure: f64) -> Self {
+        let from = if unsure.is_finite() { (10.0 * unsure).clamp(COARSE, LATER) } else { FIRST };
+        Self { from, to: (0.01 * unsure).clamp(LAST, COARSE) }
+    }
+}
+
 /// Everything at one w.
 struct Point {
     eigen: Eigen,
     /// Fillings, sum r.
     filled: Vec<f64>,
     smoothing: f64,
+    /// rσ with its smoothing.
+    kept: f64,
+    /// Σ log w_ℓ.
+    barrier: f64,
     /// φ with smoothing and barrier.
     value: f64,
+}
+
+impl Point {
+    /// The same weights where a group's weight gains otherwise.
+    fn gaining(self, w: &[f64], gain: &[f64]) -> Self {
+        let gained: f64 = w.iter().zip(gain).map(|(w, g)| w * g).sum();
+        Self { value: gained - self.kept + self.smoothing * self.barrier, ..self }
+    }
 }
 
 impl Reduced<'_> {
@@ -62,9 +90,10 @@ impl Reduced<'_> {
         root(weights, self.e, (1.0 - kept).max(0.0))
     }
 
-    /// Weights that (nearly) maximise t, from given ones, and that t; `first`: nothing is known of
-    /// the given ones yet.
-    pub fn maximise(&self, begin: &[f64], first: bool) -> (Vec<f64>, f64) {
+    /// Weights that (nearly) maximise t, from given ones, and that t; `unsure`: by how much more
+    /// it may be, infinite where nothing is known of the given ones yet.
+    pub fn maximise(&self, begin: &[f64], unsure: f64) -> (Vec<f64>, f64) {
+        let levels = Levels::of(unsure);
         let mut best = (begin.to_vec(), self.t(begin, &symmetric(&self.sum(begin), self.p).values));
         // Without more directions than topics nothing is lost.
         if begin.len() == 1 || self.p <= self.rank {
@@ -72,7 +101,7 @@ impl Reduced<'_> {
         }
         if begin.len() <= ACTIVE {
             let active: Vec<usize> = (0..begin.len()).collect();
-            self.follow(&active, first, &mut best);
+            self.follow(&active, levels, &mut best);
             return best;
         }
         let mut active: Vec<usize> = Vec::new();
@@ -90,7 +119,7 @@ impl Reduced<'_> {
                 break;
             }
             active = order;
-            self.follow(&active, first && round == 0, &mut best);
+            self.follow(&active, levels, &mut best);
         }
         best
     }
@@ -106,15 +135,15 @@ impl Reduced<'_> {
     }
 
     /// Follows the maximum over the active groups as the smoothing falls.
-    fn follow(&self, active: &[usize], first: bool, best: &mut (Vec<f64>, f64)) {
+    fn follow(&self, active: &[usize], levels: Levels, best: &mut (Vec<f64>, f64)) {
         let part = Reduced { grams: &[], ..*self };
         let grams: Vec<&[f64]> = active.iter().map(|&l| &self.grams[l][..]).collect();
         let e: Vec<f64> = active.iter().map(|&l| self.e[l]).collect();
-        let mut smoothing = if first { FIRST } else { LATER };
+        let mut smoothing = levels.from;
         // Weights on the edge come back inside.
         let mut w: Vec<f64> = active.iter().map(|&l| best.0[l].max(0.1 * smoothing)).collect();
         normalise(&mut w);
-        while smoothing >= LAST {
+        while smoothing >= levels.to {
             let slack = |t: f64| e.iter().map(|e| 1.0 - (t + e) * (t + e)).collect::<Vec<f64>>();
             let mut gain = slack(best.1);
             let mut at = part.point(&grams, &w, &gain, smoothing);
@@ -129,7 +158,7 @@ impl Reduced<'_> {
                     active.iter().zip(&w).for_each(|(&l, w)| best.0[l] = *w);
                     best.1 = t;
                     gain = slack(t);
-                    at = part.point(&grams, &w, &gain, smoothing);
+                    at = at.gaining(&w, &gain);
                 }
                 if rise < 0.05 * smoothing {
                     break;
@@ -148,9 +177,7 @@ impl Reduced<'_> {
         let eigen = symmetric(&sum, p);
         let (filled, kept) = fill(&eigen.values, self.rank, smoothing);
         let barrier: f64 = w.iter().map(|w| w.ln()).sum();
-        let value =
-            w.iter().zip(gain).map(|(w, g)| w * g).sum::<f64>() - kept + smoothing * barrier;
-        Point { eigen, filled, smoothing, value }
+        Point { eigen, filled, smoothing, kept, barrier, value: 0.0 }.gaining(w, gain)
     }
 
     /// Newton's step for the relative change of every weight, and the rise it promises.

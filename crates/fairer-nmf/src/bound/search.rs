@@ -17,6 +17,8 @@ use std::time::Instant;
 /// Rounds at the most, and the rise of t that is not worth another.
 const ROUNDS: usize = 25;
 const STANDS: f64 = 1e-7;
+/// What t was open by where weights were last looked for closely.
+const FINE: f64 = 1e-5;
 /// Numbers that the reduced matrices of all groups may have together.
 const REDUCED_ENTRIES: usize = 1 << 26;
 
@@ -56,7 +58,8 @@ pub(super) fn search(
     }
     let mut old: (Vec<f64>, usize) = (Vec::new(), 0);
     let mut last = (f64::INFINITY, f64::NEG_INFINITY);
-    for round in 0..ROUNDS {
+    let mut unsure = f64::INFINITY;
+    for _ in 0..ROUNDS {
         let both = beside(&ritz.vectors, ritz.columns, &old.0, old.1);
         let (v, p) = orthonormal(&both, ritz.columns + old.1, Dependent::Drop);
         let grams = moments.products(&weights, &v, p)?.grams;
@@ -64,10 +67,13 @@ pub(super) fn search(
         let here = reduced.t(&weights, &symmetric(&reduced.sum(&weights), p).values);
         // The present weights are as good as any, and their eigenvectors stand still.
         let over = deadline.is_some_and(|d| Instant::now() >= d);
-        if over || (last.0 - here < STANDS && (here - last.1).abs() < STANDS) {
+        let stands = last.0 - here < STANDS && (here - last.1).abs() < STANDS;
+        // After a coarse look nothing stands for certain.
+        if over || (stands && unsure < FINE) {
             break;
         }
-        let (next, t) = reduced.maximise(&weights, round == 0);
+        unsure = last.0 - here;
+        let (next, t) = reduced.maximise(&weights, unsure);
         last = (t, here);
         weights = next;
         // What was known stays, beside better leading directions at the new weights.

@@ -5,7 +5,7 @@
 //! eigenvalue is good to some eps·‖A‖. Nothing of the bound's validity rests on them.
 
 use crate::kernel::products::dot;
-use crate::kernel::{padded, products};
+use crate::kernel::{padded, products, vectorised};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 
@@ -21,8 +21,7 @@ pub(crate) struct Eigen {
 pub(crate) fn symmetric(a: &[f64], n: usize) -> Eigen {
     let mut v = a.to_vec();
     let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
-    tridiagonal(&mut v, n, &mut d, &mut e);
-    implicit_ql(&mut v, n, &mut d, &mut e);
+    decompose(&mut v, n, &mut d, &mut e);
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
     // `v` holds eigenvectors as rows.
@@ -48,20 +47,31 @@ pub fn leading_projection(a: &[f64], n: usize, d: usize) -> Vec<f64> {
     p
 }
 
+vectorised! {
+    /// The rows of `v` become the eigenvectors, `d` the eigenvalues.
+    fn decompose(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
+        tridiagonal(v, n, d, e);
+        implicit_ql(v, n, d, e);
+    }
+}
+
 /// Householder's reduction. `d` gets the diagonal, `e` the sub-diagonal (e[i] beside d[i−1] and
-/// d[i]), and the rows of `v` the transposed transformation.
+/// d[i]), and the rows of `v` the transposed transformation. The leading block is kept with both triangles, so that
+/// every loop runs along rows.
+#[inline(always)]
 fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
+    for i in 0..n {
+        (0..i).for_each(|j| v[j * n + i] = v[i * n + j]);
+    }
     d.copy_from_slice(&v[(n - 1) * n..]);
     for i in (1..n).rev() {
         let scale: f64 = d[..i].iter().map(|x| x.abs()).sum();
         let mut h = 0.0;
         if scale == 0.0 {
             e[i] = d[i - 1];
-            for j in 0..i {
-                d[j] = v[(i - 1) * n + j];
-                v[i * n + j] = 0.0;
-                v[j * n + i] = 0.0;
-            }
+            d[..i].copy_from_slice(&v[(i - 1) * n..][..i]);
+            v[i * n..][..i].fill(0.0);
+            (0..i).for_each(|j| v[j * n + i] = 0.0);
         } else {
             for x in &mut d[..i] {
                 *x /= scale;
@@ -72,16 +82,10 @@ fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
             e[i] = scale * g;
             h -= f * g;
             d[i - 1] = f - g;
+            (0..i).for_each(|j| v[j * n + i] = d[j]);
             e[..i].fill(0.0);
-            for j in 0..i {
-                let f = d[j];
-                v[j * n + i] = f;
-                let mut g = e[j] + v[j * n + j] * f;
-                for k in j + 1..i {
-                    g += v[k * n + j] * d[k];
-                    e[k] += v[k * n + j] * f;
-                }
-                e[j] = g;
+            for (row, d) in v.chunks_exact(n).zip(&d[..i]) {
+                add(&mut e[..i], *d, &row[..i]);
             }
             let mut f = 0.0;
             for j in 0..i {
@@ -92,14 +96,13 @@ fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
             for j in 0..i {
                 e[j] -= hh * d[j];
             }
-            for j in 0..i {
-                let (f, g) = (d[j], e[j]);
-                for k in j..i {
-                    v[k * n + j] -= f * e[k] + g * d[k];
+            for (row, (d_row, e_row)) in v.chunks_exact_mut(n).zip(d[..i].iter().zip(&e[..i])) {
+                for (v, (d, e)) in row[..i].iter_mut().zip(d[..i].iter().zip(&e[..i])) {
+                    *v -= d * e_row + e * d_row;
                 }
-                d[j] = v[(i - 1) * n + j];
-                v[i * n + j] = 0.0;
             }
+            d[..i].copy_from_slice(&v[(i - 1) * n..][..i]);
+            v[i * n..][..i].fill(0.0);
         }
         d[i] = h;
     }
@@ -113,25 +116,32 @@ fn tridiagonal(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
     }
 }
 
+/// a + x·b.
+#[inline(always)]
+fn add(a: &mut [f64], x: f64, b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += x * b);
+}
+
+/// The product of all reflections, in place of what they were stored in.
+#[inline(always)]
 fn accumulate(v: &mut [f64], n: usize, d: &mut [f64]) {
+    let mut along = vec![0.0; n];
     for i in 0..n - 1 {
         v[(n - 1) * n + i] = v[i * n + i];
         v[i * n + i] = 1.0;
         let h = d[i + 1];
         if h != 0.0 {
-            for k in 0..=i {
-                d[k] = v[k * n + i + 1] / h;
+            let along = &mut along[..=i];
+            along.fill(0.0);
+            for (row, d) in v.chunks_exact(n).zip(&mut d[..=i]) {
+                add(along, row[i + 1], &row[..=i]);
+                *d = row[i + 1] / h;
             }
-            for j in 0..=i {
-                let g: f64 = (0..=i).map(|k| v[k * n + i + 1] * v[k * n + j]).sum();
-                for k in 0..=i {
-                    v[k * n + j] -= g * d[k];
-                }
+            for (row, d) in v.chunks_exact_mut(n).zip(&d[..=i]) {
+                add(&mut row[..=i], -*d, along);
             }
         }
-        for k in 0..=i {
-            v[k * n + i + 1] = 0.0;
-        }
+        (0..=i).for_each(|k| v[k * n + i + 1] = 0.0);
     }
     for j in 0..n {
         d[j] = v[(n - 1) * n + j];
@@ -144,6 +154,7 @@ fn accumulate(v: &mut [f64], n: usize, d: &mut [f64]) {
 const MOST_STEPS: usize = 60;
 
 /// Implicit QL steps; the rows of `v` become the eigenvectors.
+#[inline(always)]
 fn implicit_ql(v: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
     e.rotate_left(1);
     e[n - 1] = 0.0;
