@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::InputError;
 
 /// An early end. Each message is one sentence: what, where, what to do.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Failure {
     /// The command or the input is wrong: exit code 2.
     Wrong(String),

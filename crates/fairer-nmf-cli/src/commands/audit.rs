@@ -3,20 +3,23 @@
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::audit::{PeerPlan, Peers, Subject, compare};
+use fairer_nmf::audit::{Comparison, PeerPlan, Peers, Subject, compare};
+use fairer_nmf::baseline::GroupBaseline;
+use fairer_nmf::fit::{allowances, estimate_baselines};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{
-    Matrix, Method, Model, Note, Progress,
-    fit::{allowances, estimate_baselines},
-};
-use fairer_nmf_io::{AnyMatrix, Components, Failure, Loaded, Scaling, check_rank};
+use fairer_nmf::{GroupedData, Matrix, Method, Model, Note, Parameters, Progress};
+use fairer_nmf_io::{Components, Failure, Loaded, Scaling, check_rank};
+use fairer_nmf_report::Remark;
 use ndarray::Array2;
 
-use crate::args::{CommonArgs, DataArgs, GroupArgs, Normalize, UnseenArgs};
+use super::order::{self, OnData};
+use crate::args::{
+    CommonArgs, DataArgs, GroupArgs, Normalize, RunArgs, Seconds as TimeArg, UnseenArgs,
+};
 use crate::files::{Asked, Files, end_if_stopped};
 use crate::meaning;
-use crate::results::{Seconds, about_data, cautions, of_audit, page_of, table};
-use crate::screen::{Bar, Deadline, show, stopped};
+use crate::results::{Outcome, Seconds, about_data, cautions, of_audit, page_of};
+use crate::screen::{Bar, Deadline, stopped};
 use crate::work::{
     ForModel, load_for_components, load_for_model, load_model, peers_beside, warnings,
 };
@@ -71,29 +74,49 @@ struct Dictionary {
 }
 
 /// The dictionary that is audited.
-struct Audited {
+pub(crate) struct Audited {
     components: Array2<f64>,
     scaling: Scaling,
     model: Option<Model>,
 }
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.common.run);
-    let given = &args.dictionary;
-    let (baseline, components) = (&args.common.baseline, given.components.as_ref());
-    let groups = Some(&args.groups);
-    let mut read = meaning::files_read(&args.data, groups, Some(baseline), components)?;
-    read.extend(given.model.clone());
-    meaning::check_hiding(&args.groups, args.common.audit.min_group_size)?;
-    let files = Files::claim(&read, &Asked::of(&args.common))?;
-    let (loaded, audited) = match (&given.model, &given.components) {
-        (Some(path), _) => of_model(args, path, &bar)?,
-        (None, Some(path)) => of_components(args, path, &bar)?,
-        (None, None) => return Err(Failure::wrong("give --model or --components")),
-    };
-    match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => run_on(args, &loaded, matrix, &audited, files, &bar),
-        AnyMatrix::F64(matrix) => run_on(args, &loaded, matrix, &audited, files, &bar),
+    order::run(args)
+}
+
+impl OnData for AuditArgs {
+    type Beside = Audited;
+    type Found = Outcome;
+
+    fn run_args(&self) -> &RunArgs {
+        &self.common.run
+    }
+
+    fn claim(&self) -> Result<Files, Failure> {
+        let (groups, given) = (Some(&self.groups), &self.dictionary);
+        let (baseline, components) = (&self.common.baseline, given.components.as_ref());
+        let mut read = meaning::files_read(&self.data, groups, Some(baseline), components)?;
+        read.extend(given.model.clone());
+        meaning::check_hiding(&self.groups, self.common.audit.min_group_size)?;
+        Files::claim(&read, &Asked::of(&self.common))
+    }
+
+    fn load(&self, bar: &Bar) -> Result<(Loaded, Audited), Failure> {
+        match (&self.dictionary.model, &self.dictionary.components) {
+            (Some(path), _) => of_model(self, path, bar),
+            (None, Some(path)) => of_components(self, path, bar),
+            (None, None) => Err(Failure::wrong("give --model or --components")),
+        }
+    }
+
+    fn work<T: Element>(
+        &self,
+        read: (&Loaded, &Audited),
+        matrix: Matrix<'_, T>,
+        files: &mut Files,
+        bar: &Bar,
+    ) -> Result<Outcome, Failure> {
+        audit(self, read, matrix, files, bar)
     }
 }
 
@@ -137,43 +160,32 @@ fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Aud
     Ok((loaded, Audited { components, scaling, model: None }))
 }
 
-fn run_on<T: Element>(
+/// Compares what is asked for on these data, and says what came out.
+fn audit<T: Element>(
     args: &AuditArgs,
-    loaded: &Loaded,
+    (loaded, audited): (&Loaded, &Audited),
     matrix: Matrix<'_, T>,
-    audited: &Audited,
-    mut files: Files,
+    files: &mut Files,
     bar: &Bar,
-) -> Result<(), Failure> {
+) -> Result<Outcome, Failure> {
     let data = loaded.grouped(matrix, &audited.scaling)?;
     let rank = audited.components.nrows();
     if !args.common.solver.allow_small_groups {
         check_rank(&data, rank, "the rank of the dictionary")?;
     }
-    let fitted = audited.model.as_ref().map(|m| &m.parameters);
-    let trade_off = files.want_json() || files.want_pages();
-    let seed = args.common.solver.seed;
+    // The trade-off, and the page with it, stand behind --json, --report and --charts alike.
+    let in_full = files.want_json() || files.want_pages();
     files.reserve(0, (1 << 20) + data.groups().len() * 2048)?;
-
     let start = Instant::now();
     let method = Method::Standard { update: args.common.solver.update.0 };
     let limit = meaning::input_limit(&args.data);
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
-    let wanted = &parameters.baseline;
-    let options = meaning::audit_options(&args.common.audit, fitted, wanted, trade_off, seed)?;
-    bar.next_fit("", &parameters.stopping);
-    bar.limit(args.common.solver.time_limit);
-    let deadline = Deadline::new(args.common.solver.time_limit);
-    let observer = |p: &Progress<'_>| deadline.observe(p, bar);
-    let baselines = estimate_baselines(&data, rank, wanted, seed, &observer)?;
-    if deadline.passed() {
-        return Err(Failure::failed(
-            "the time limit ended the baselines before they were done: raise --time-limit",
-        ));
-    }
+    let fitted = audited.model.as_ref().map(|m| &m.parameters);
+    let (wanted, seed) = (&parameters.baseline, parameters.seed);
+    let options = meaning::audit_options(&args.common.audit, fitted, wanted, in_full, seed)?;
+    let baselines = baselines(&data, &parameters, args.common.solver.time_limit, bar)?;
     let baseline_time = start.elapsed().as_secs_f64();
     let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
-    let observer = |p: &Progress<'_>| bar.observe(p);
     let subject = match &audited.model {
         Some(model) => Subject::of_model(model, &data, &parameters),
         None => Subject {
@@ -187,47 +199,70 @@ fn run_on<T: Element>(
             let update = args.common.solver.update.0;
             let plan = PeerPlan::beside(subject.method, update);
             // Fairer-NMF beside it is for page and JSON alone.
-            let plan = PeerPlan { fairer: plan.fairer && trade_off, ..plan };
+            let plan = PeerPlan { fairer: plan.fairer && in_full, ..plan };
             peers_beside(&data, plan, &parameters, &errors, bar)?
         }
     };
     end_if_stopped()?;
-
     bar.stage("auditing");
     let start = Instant::now();
+    let observer = |p: &Progress<'_>| bar.observe(p);
     let found = compare(&data, &subject, &errors, peers, &options, &observer)?;
-    let seconds = Seconds {
-        read: loaded.seconds,
-        baselines: baseline_time,
-        fit: start.elapsed().as_secs_f64(),
-    };
+    let fit = start.elapsed().as_secs_f64();
     bar.finish();
-
-    let is_standard = audited.model.as_ref().is_some_and(|m| m.parameters.method.is_standard());
-    let itself = is_standard && !args.common.no_compare;
-    let (read, results) = ((loaded, &audited.scaling), (&found, &baselines[..]));
-    let mut outcome = of_audit(read, &data, results, audited.model.as_ref(), itself);
-    outcome.seconds = seconds;
-    outcome.seed = seed;
-    outcome.warnings = warnings(&found);
-    outcome.warnings.extend(outcome.explains_little());
+    let seconds = Seconds { read: loaded.seconds, baselines: baseline_time, fit };
     let cautions = cautions::of_data(&data, &loaded.dataset);
-    outcome.warnings.extend(cautions.iter().cloned());
-    outcome.min_group_size = args.common.audit.min_group_size;
-    let shown = !args.common.run.quiet && !files.to_stdout();
-    show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
-    outcome.notes.extend(outcome.left_alone.clone());
-    // Behind --json, --report and --charts alike.
-    if trade_off {
+    let results = (&found, &baselines[..]);
+    let mut outcome = outcome(args, (loaded, audited), &data, results, &cautions);
+    (outcome.seconds, outcome.seed) = (seconds, seed);
+    if in_full {
         let mut about = about_data(args.common.title.as_deref(), &loaded.dataset);
         about.min_group_size = args.common.audit.min_group_size;
         about.warnings = cautions;
         let fitted = audited.model.as_ref().map(|model| (model, None));
-        let report = page_of(about, &data, results, fitted, Vec::new(), &outcome);
-        outcome.report = Some(report);
+        outcome.report = Some(page_of(about, &data, results, fitted, Vec::new(), &outcome));
     }
-    files.write_json(|| outcome.to_json())?;
-    outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
-    bar.wrote(&files.finish()?);
-    Ok(())
+    Ok(outcome)
+}
+
+/// What every group is held against, in the time that there is.
+fn baselines<T: Element>(
+    data: &GroupedData<'_, T>,
+    parameters: &Parameters,
+    limit: Option<TimeArg>,
+    bar: &Bar,
+) -> Result<Vec<GroupBaseline>, Failure> {
+    bar.next_fit("", &parameters.stopping);
+    bar.limit(limit);
+    let deadline = Deadline::new(limit);
+    let observer = |p: &Progress<'_>| deadline.observe(p, bar);
+    let (rank, wanted, seed) = (parameters.rank, &parameters.baseline, parameters.seed);
+    let baselines = estimate_baselines(data, rank, wanted, seed, &observer)?;
+    match deadline.passed() {
+        true => Err(Failure::failed(
+            "the time limit ended the baselines before they were done: raise --time-limit",
+        )),
+        false => Ok(baselines),
+    }
+}
+
+/// What came out, but for the page.
+fn outcome<T: Element>(
+    args: &AuditArgs,
+    (loaded, audited): (&Loaded, &Audited),
+    data: &GroupedData<'_, T>,
+    (found, baselines): (&Comparison, &[GroupBaseline]),
+    cautions: &[Remark],
+) -> Outcome {
+    let model = audited.model.as_ref();
+    let is_standard = model.is_some_and(|m| m.parameters.method.is_standard());
+    let itself = is_standard && !args.common.no_compare;
+    let read = (loaded, &audited.scaling);
+    let mut outcome = of_audit(read, data, (found, baselines), model, itself);
+    outcome.notes.extend(outcome.left_alone.clone());
+    outcome.warnings = warnings(found);
+    outcome.warnings.extend(outcome.explains_little());
+    outcome.warnings.extend(cautions.iter().cloned());
+    outcome.min_group_size = args.common.audit.min_group_size;
+    outcome
 }

@@ -5,16 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
-use fairer_nmf::{Baseline, Method, Note, Parameters, Update, baseline::Estimate};
-
+use fairer_nmf::{Baseline, GroupedData, Method, Note, Parameters, Update, baseline::Estimate};
 use fairer_nmf_io::{
     AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
 };
+use fairer_nmf_report::{Ranks, Remark, Report};
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::files::{Asked, Files, end_if_stopped};
-use crate::results::{About, Sweep, about, audit_fit, of_fit, ranks, table_after};
-use crate::screen::{Bar, Deadline, STRONG, print, show, styled};
+use crate::results::{
+    About, Found, Outcome, Sweep, about, audit_fit, of_fit, ranks, table_after, tell, write,
+};
+use crate::screen::{Bar, Deadline, STRONG, print, styled};
 use crate::work::{Plan, fit_and_compare};
 
 /// See it work on embedded data: heart disease patients by sex, rank 5
@@ -104,8 +106,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     compared.fit.model.feature_names = Some(loaded.dataset.features.clone());
     let mut outcome = of_fit(&compared, true, &loaded, &data);
     outcome.notes = loaded.dataset.notes.clone();
-    outcome.left_alone.clone_from(&compared.left_alone);
     outcome.notes.extend(compared.left_alone.clone());
+    outcome.left_alone.clone_from(&compared.left_alone);
     outcome.warnings = compared.warnings();
     end_if_stopped()?;
 
@@ -117,9 +119,29 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     };
     audit_fit(about, &data, compared, &mut outcome, &AuditArgs::default(), &bar)?;
     bar.finish();
-    // After the audit: the verdict comes first.
-    let shown = (!quiet).then(|| table_after(&outcome, &introduction()));
-    show(&bar, &[], shown, &outcome.warnings)?;
+    let runs = outcome.baseline_runs;
+    let mut found = Introduced(outcome);
+    tell(&found, &files, args.run.quiet, &bar)?;
+    let ranks = by_rank(&data, parameters, runs, &bar)?;
+    if let Some(report) = &mut found.0.report {
+        report.ranks = Some(ranks);
+    }
+    write(&found, files)?;
+    if !quiet {
+        print(&format!(
+            "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
+        ))?;
+    }
+    Ok(())
+}
+
+/// The same at eight numbers of topics.
+fn by_rank(
+    data: &GroupedData<'_, f64>,
+    parameters: Parameters,
+    runs: usize,
+    bar: &Bar,
+) -> Result<Ranks, Failure> {
     let plan = Plan {
         ranks: (1..=8).collect(),
         trials: 3,
@@ -127,20 +149,35 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         baseline: Baseline::Estimate(Estimate::best()),
         parameters,
     };
-    let records = plan.run(&data, &Deadline::new(None), &bar)?;
+    let records = plan.run(data, &Deadline::new(None), bar)?;
     bar.finish();
-    if let Some(report) = &mut outcome.report {
-        report.ranks = Some(ranks(&Sweep::of(&plan, records, outcome.baseline_runs)));
-        files.write_pages(report)?;
+    Ok(ranks(&Sweep::of(&plan, records, runs)))
+}
+
+/// What came out, after what the demo is about.
+struct Introduced(Outcome);
+
+impl Found for Introduced {
+    /// The rows that were left out are the introduction's.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
     }
-    files.write_json(|| outcome.to_json())?;
-    files.finish()?;
-    if !quiet {
-        print(&format!(
-            "\nThe whole story: {page}\nYour own data:   fairer-nmf fit DATA.csv --group-by COLUMN --rank 5\n"
-        ))?;
+
+    fn table(&self) -> String {
+        table_after(&self.0, &introduction())
     }
-    Ok(())
+
+    fn warnings(&self) -> &[Remark] {
+        self.0.warnings()
+    }
+
+    fn json(&self) -> Vec<u8> {
+        self.0.json()
+    }
+
+    fn page(&self) -> Result<Option<&Report>, Failure> {
+        self.0.page()
+    }
 }
 
 fn title() -> String {

@@ -1,24 +1,30 @@
 //! `fit`: a fair factorisation of a data file.
 
+mod on_disk;
+
+use std::time::Duration;
+
 use clap::Args;
+use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::{Checkpoint, StartWeights};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Note, Parameters};
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded, Scaling, check_rank, keep_recipe};
-use std::time::Duration;
+use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Model, Parameters, Update};
+use fairer_nmf_io::{Dataset, Failure, Loaded, check_rank, keep_recipe};
+use fairer_nmf_report::Remark;
 
+use super::order::{self, OnData};
 use crate::args::{
-    Bytes, ChoiceArgs, CommonArgs, DataArgs, GroupArgs, Normalize, RankName, Seconds as TimeArg,
+    Bytes, ChoiceArgs, CommonArgs, DataArgs, GroupArgs, RankName, RunArgs, Seconds as TimeArg,
 };
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    DataFacts, Normalized, Outcome, Seconds, about_data, audit_fit, cautions, choice_note,
-    choice_notes, choice_table, of_fit, table, table_after,
+    About, Outcome, about_data, audit_fit, cautions, choice_note, choice_notes, of_fit,
 };
-use crate::screen::{Bar, show, stopped};
-use crate::work::{Wanted, choose_rank, fit_and_compare, fit_shards, load, open};
+use crate::screen::{Bar, stopped};
+use crate::work::{Compared, choose_rank, fit_and_compare, load};
+use on_disk::fit_on_disk;
 
 /// Fit a dictionary that treats the worst-off group as well as possible
 #[derive(Debug, Args)]
@@ -97,128 +103,199 @@ impl FitArgs {
         let path = self.checkpoint.as_ref()?.into();
         Some(Checkpoint { path, every, resume: self.resume })
     }
+
+    fn method(&self) -> Result<Method, Failure> {
+        meaning::chosen_method(&self.choice, self.common.solver.update.0)
+    }
+
+    /// The update of standard NMF beside the fit, where that is wanted.
+    fn compare(&self) -> Option<Update> {
+        (!self.common.no_compare).then_some(self.common.solver.update.0)
+    }
 }
 
 /// How often a checkpoint is written unless told otherwise.
 const EVERY: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(args: &FitArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.common.run);
-    let groups = Some(&args.groups);
-    let read = meaning::files_read(&args.data, groups, Some(&args.common.baseline), None)?;
-    let asked = Asked { model: args.model.as_deref(), ..Asked::of(&args.common) };
-    meaning::check_hiding(&args.groups, args.common.audit.min_group_size)?;
-    if let Some(path) = args.checkpoint.as_ref().filter(|path| read.contains(path)) {
-        return Err(Failure::wrong(format!(
-            "--checkpoint {path} would replace what is read: give another file"
-        )));
-    }
-    if args.memory.is_some() && (args.audit || asked.page.1.is_some() || asked.charts.is_some()) {
-        return Err(Failure::wrong(
-            "--audit, --report and --charts need all rows in memory: with --memory the errors and losses of all groups are in the table and in --json; for the rest write the model with --model and audit as many rows as fit in memory, `fairer-nmf audit PART --model FILE`",
-        ));
-    }
-    let files = Files::claim(&read, &asked)?;
-    let solver = &args.common.solver;
-    let method = meaning::chosen_method(&args.choice, solver.update.0)?;
-    check_audit(args, &files)?;
-    if let Some(memory) = args.memory {
-        return fit_on_disk(args, memory.0, method, files, &bar);
-    }
-    let loaded = load(&args.data, groups, &bar)?;
-    match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => fit_matrix(args, method, &loaded, matrix, files, &bar),
-        AnyMatrix::F64(matrix) => fit_matrix(args, method, &loaded, matrix, files, &bar),
+    match args.memory {
+        Some(memory) => fit_on_disk(args, memory.0),
+        None => order::run(args),
     }
 }
 
-fn fit_matrix<T: Element>(
+impl OnData for FitArgs {
+    type Beside = Method;
+    type Found = Outcome;
+
+    fn run_args(&self) -> &RunArgs {
+        &self.common.run
+    }
+
+    fn claim(&self) -> Result<Files, Failure> {
+        let (groups, common) = (Some(&self.groups), &self.common);
+        let read = meaning::files_read(&self.data, groups, Some(&common.baseline), None)?;
+        let asked = Asked { model: self.model.as_deref(), ..Asked::of(common) };
+        meaning::check_hiding(&self.groups, common.audit.min_group_size)?;
+        if let Some(path) = self.checkpoint.as_ref().filter(|path| read.contains(path)) {
+            return Err(Failure::wrong(format!(
+                "--checkpoint {path} would replace what is read: give another file"
+            )));
+        }
+        if self.memory.is_some() && (self.audit || asked.page.1.is_some() || asked.charts.is_some())
+        {
+            return Err(Failure::wrong(
+                "--audit, --report and --charts need all rows in memory: with --memory the errors and losses of all groups are in the table and in --json; for the rest write the model with --model and audit as many rows as fit in memory, `fairer-nmf audit PART --model FILE`",
+            ));
+        }
+        let files = Files::claim(&read, &asked)?;
+        self.method()?;
+        check_audit(self, &files)?;
+        Ok(files)
+    }
+
+    fn load(&self, bar: &Bar) -> Result<(Loaded, Method), Failure> {
+        let method = self.method()?;
+        Ok((load(&self.data, Some(&self.groups), bar)?, method))
+    }
+
+    fn work<T: Element>(
+        &self,
+        (loaded, &method): (&Loaded, &Method),
+        matrix: Matrix<'_, T>,
+        files: &mut Files,
+        bar: &Bar,
+    ) -> Result<Outcome, Failure> {
+        let data = grouped(self, loaded, matrix)?;
+        check_choices(self, &data)?;
+        let (rank, choice) = rank_of(self, &data, bar)?;
+        let (data, found) = found_groups(self, method, rank, data, bar)?;
+        if !self.common.solver.allow_small_groups {
+            check_rank(&data, rank, "--rank")?;
+        }
+        let audited = self.audit || files.want_pages();
+        // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
+        let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
+        files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
+        let compared = fit(self, method, rank, (&data, found), &loaded.dataset, bar)?;
+        let cautions = cautions_of(&compared, loaded, &data);
+        let mut outcome = outcome(self, &compared, loaded, &data, &cautions);
+        outcome.rank_choice = choice;
+        files.write_model(&compared.fit.model)?;
+        if audited && !stopped() {
+            let about = about(self, loaded, &outcome, &compared.fit.model, cautions);
+            let done = audit_fit(about, &data, compared, &mut outcome, &self.common.audit, bar);
+            bar.finish();
+            // What the fit found is not lost with it.
+            outcome.failed = done.err();
+        }
+        Ok(outcome)
+    }
+}
+
+/// The rows by the groups that were asked for, in the scale that was.
+fn grouped<'a, T: Element>(
+    args: &FitArgs,
+    loaded: &Loaded,
+    matrix: Matrix<'a, T>,
+) -> Result<GroupedData<'a, T>, Failure> {
+    let normalize = args.common.solver.normalize;
+    let scaling = meaning::scaling(normalize, &args.data.text, &loaded.dataset);
+    match args.choice.discover.is_some() || args.choice.worst_share.is_some() {
+        true => Ok(loaded.grouped_or_whole(matrix, &scaling)?),
+        false => Ok(loaded.grouped(matrix, &scaling)?),
+    }
+}
+
+/// The rank, and how it was chosen where that was left to the data.
+fn rank_of<T: Element>(
+    args: &FitArgs,
+    data: &GroupedData<'_, T>,
+    bar: &Bar,
+) -> Result<(usize, Option<RankReport>), Failure> {
+    match args.rank {
+        RankName::Given(rank) => Ok((rank, None)),
+        RankName::Auto => {
+            let choice = choose_rank(data, &args.common.solver, bar)?;
+            Ok((choice.rank, Some(choice)))
+        }
+    }
+}
+
+/// The fit beside its peers; the model knows what its data were called and how they were read.
+fn fit<T: Element>(
     args: &FitArgs,
     method: Method,
-    loaded: &Loaded,
-    matrix: Matrix<'_, T>,
-    mut files: Files,
+    rank: usize,
+    (data, found): (&GroupedData<'_, T>, Option<FoundGroups>),
+    dataset: &Dataset,
     bar: &Bar,
-) -> Result<(), Failure> {
-    let solver = &args.common.solver;
-    let dataset = &loaded.dataset;
-    let scaling = meaning::scaling(solver.normalize, &args.data.text, dataset);
-    let whole = args.choice.discover.is_some() || args.choice.worst_share.is_some();
-    let data = match whole {
-        true => loaded.grouped_or_whole(matrix, &scaling)?,
-        false => loaded.grouped(matrix, &scaling)?,
-    };
-    let audited = args.audit || files.want_pages();
-    check_choices(args, &data)?;
-    let choice = match args.rank {
-        RankName::Given(_) => None,
-        RankName::Auto => Some(choose_rank(&data, solver, bar)?),
-    };
-    let rank = match (args.rank, &choice) {
-        (RankName::Given(rank), _) => rank,
-        (RankName::Auto, choice) => choice.as_ref().map_or(1, |choice| choice.rank),
-    };
-    let (data, found) = found_groups(args, method, rank, data, bar)?;
-    if !solver.allow_small_groups {
-        check_rank(&data, rank, "--rank")?;
-    }
+) -> Result<Compared<T>, Failure> {
     let limit = meaning::input_limit(&args.data);
-    let mut parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
+    let mut parameters = meaning::fit_parameters(rank, method, &args.common, data, limit)?;
     let asked = parameters.stopping.time_limit;
     if found.is_some() {
         // One limit for finding the groups and fitting them.
         parameters.stopping.time_limit = bar.time_left();
     }
-    // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
-    let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
-    files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
-    let compare = (!args.common.no_compare).then_some(solver.update.0);
-    bar.limit(solver.time_limit);
-    let checkpoint = args.checkpoint();
-    let mut compared = fit_and_compare(&data, &parameters, compare, checkpoint.as_ref(), bar)?;
+    bar.limit(args.common.solver.time_limit);
+    let (peers, checkpoint) = (args.compare(), args.checkpoint());
+    let mut compared = fit_and_compare(data, &parameters, peers, checkpoint.as_ref(), bar)?;
     bar.finish();
+    let model = &mut compared.fit.model;
+    model.parameters.stopping.time_limit = asked;
+    model.feature_names = dataset.is_named().then(|| dataset.features.clone());
+    model.preparation = keep_recipe(dataset);
+    model.found_groups = found;
+    Ok(compared)
+}
 
-    compared.fit.model.parameters.stopping.time_limit = asked;
-    compared.fit.model.feature_names = dataset.is_named().then(|| dataset.features.clone());
-    compared.fit.model.preparation = keep_recipe(dataset);
-    compared.fit.model.found_groups = found;
-    let mut outcome = of_fit(&compared, !args.common.no_compare, loaded, &data);
-    outcome.notes = [&dataset.notes[..], &compared.notes].concat();
+/// What came out, before any audit.
+fn outcome<T: Element>(
+    args: &FitArgs,
+    compared: &Compared<T>,
+    loaded: &Loaded,
+    data: &GroupedData<'_, T>,
+    cautions: &[Remark],
+) -> Outcome {
+    let mut outcome = of_fit(compared, !args.common.no_compare, loaded, data);
+    outcome.notes = [&loaded.dataset.notes[..], &compared.notes].concat();
     outcome.notes.extend(data.reader_notes());
-    let of_choices = choice_notes(&compared.fit.model);
-    outcome.notes.extend(of_choices.iter().cloned());
-    let chosen = choice.as_ref().map(choice_note);
-    outcome.rank_choice = choice;
+    outcome.notes.extend(choice_notes(&compared.fit.model));
+    outcome.notes.extend(compared.left_alone.clone());
     outcome.left_alone.clone_from(&compared.left_alone);
     outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
-    let mut cautions = cautions::of_data(&data, dataset);
-    cautions.extend(cautions::of_topics(compared.fit.representation.view()));
     outcome.warnings.extend(cautions.iter().cloned());
     outcome.min_group_size = args.common.audit.min_group_size;
-    let shown = !args.common.run.quiet && !files.to_stdout();
-    let ranks = outcome.rank_choice.as_ref().map(choice_table).unwrap_or_default();
-    files.write_model(&compared.fit.model)?;
-    let mut failure = None;
-    if audited && !stopped() {
-        let mut about = about_data(args.common.title.as_deref(), dataset);
-        about.min_group_size = args.common.audit.min_group_size;
-        about.notes.extend(chosen.into_iter().chain(of_choices));
-        about.warnings = cautions;
-        let done = audit_fit(about, &data, compared, &mut outcome, &args.common.audit, bar);
-        bar.finish();
-        failure = done.err();
-    }
-    // After the audit: the verdict comes first. And if that failed, what the fit found is not lost with it.
-    show(bar, &outcome.notes, shown.then(|| table_after(&outcome, &ranks)), &outcome.warnings)?;
-    outcome.notes.extend(outcome.left_alone.clone());
-    files.write_json(|| outcome.to_json())?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    outcome.report.iter().try_for_each(|report| files.write_pages(report))?;
-    bar.wrote(&files.finish()?);
-    Ok(())
+    outcome
+}
+
+/// What the data and the topics might be misread for.
+fn cautions_of<T: Element>(
+    compared: &Compared<T>,
+    loaded: &Loaded,
+    data: &GroupedData<'_, T>,
+) -> Vec<Remark> {
+    let mut cautions = cautions::of_data(data, &loaded.dataset);
+    cautions.extend(cautions::of_topics(compared.fit.representation.view()));
+    cautions
+}
+
+/// What the page says besides what the audit finds.
+fn about<'a>(
+    args: &FitArgs,
+    loaded: &'a Loaded,
+    outcome: &Outcome,
+    model: &Model,
+    cautions: Vec<Remark>,
+) -> About<'a> {
+    let mut about = about_data(args.common.title.as_deref(), &loaded.dataset);
+    about.min_group_size = args.common.audit.min_group_size;
+    about.notes.extend(outcome.rank_choice.as_ref().map(choice_note));
+    about.notes.extend(choice_notes(model));
+    about.warnings = cautions;
+    about
 }
 
 /// Refuses options of an audit that nothing asks for, and values outside their range.
@@ -278,76 +355,4 @@ fn found_groups<'a, T: Element>(
     let parameters = meaning::fit_parameters(rank, method, &args.common, &data, limit)?;
     let found = discover(&data, how, groups, &parameters, &|p| bar.observe(p))?;
     Ok((data.with_found(&found)?, Some(found)))
-}
-
-/// The same with data that stay on disk.
-fn fit_on_disk(
-    args: &FitArgs,
-    memory: usize,
-    method: Method,
-    mut files: Files,
-    bar: &Bar,
-) -> Result<(), Failure> {
-    let start = std::time::Instant::now();
-    let solver = &args.common.solver;
-    let RankName::Given(rank) = args.rank else {
-        return Err(Failure::wrong(
-            "--rank auto holds the data in memory: give the rank with --memory, or choose it on a part of the rows",
-        ));
-    };
-    if args.groups.merge_small > 0 {
-        return Err(Failure::wrong(
-            "--merge-small does not go with data that stay on disk: merge the labels first",
-        ));
-    }
-    let held = open(&args.data, &args.groups, memory, bar)?;
-    let scaling = match solver.normalize {
-        Some(Normalize::None) => Scaling::AsTheyAre,
-        _ => Scaling::UnitFeatures,
-    };
-    let limit = meaning::input_limit(&args.data);
-    let parameters = |names: &[&str]| {
-        let baseline = meaning::baseline(&args.common.baseline, names, Baseline::best(), limit)?;
-        Ok(meaning::parameters(rank, method, solver).with(|p| p.baseline = baseline))
-    };
-    let wanted = Wanted {
-        memory,
-        scaling: &scaling,
-        compare: (!args.common.no_compare).then_some(solver.update.0),
-        parameters: &parameters,
-        checkpoint: args.checkpoint(),
-    };
-    bar.limit(solver.time_limit);
-    let mut found = fit_shards(&held.shards, held.groups, &wanted, bar)?;
-    bar.finish();
-    found.model.feature_names = held.features;
-    found.model.preparation = held.preparation;
-    let (baselines, fit) = (found.baseline_time.as_secs_f64(), found.fit_time.as_secs_f64());
-    let read = (start.elapsed().as_secs_f64() - baselines - fit).max(0.0);
-    let facts = DataFacts {
-        path: args.data.data.clone(),
-        rows: found.shape.0,
-        features: found.shape.1,
-        precision: found.precision,
-        normalize: Normalized::of(&scaling),
-        left_out: held.left_out,
-    };
-    let own = method.is_standard() && !args.common.no_compare;
-    let standard = if own { Some(&found.model) } else { found.standard.as_ref() };
-    let seconds = Seconds { read, baselines, fit };
-    let mut outcome = Outcome::of_model(&found.model, standard, seconds, facts);
-    outcome.reads = Some(found.reads);
-    outcome.notes = held.notes;
-    let sentence = format!("all rows were read {} times", found.reads);
-    outcome.notes.push(Note::new("reads", sentence));
-    outcome.warnings = found.warnings;
-    outcome.warnings.extend(outcome.explains_little());
-    outcome.warnings.extend(cautions::of_vanished(held.vanished + held.shards.vanished()));
-    outcome.min_group_size = args.common.audit.min_group_size;
-    let shown = !args.common.run.quiet && !files.to_stdout();
-    show(bar, &outcome.notes, shown.then(|| table(&outcome)), &outcome.warnings)?;
-    files.write_model(&found.model)?;
-    files.write_json(|| outcome.to_json())?;
-    bar.wrote(&files.finish()?);
-    Ok(())
 }

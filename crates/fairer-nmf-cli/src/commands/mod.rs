@@ -9,6 +9,7 @@ mod demo;
 mod fit;
 mod inspect;
 mod man;
+mod order;
 mod reproduce;
 mod sweep;
 mod topics;

@@ -2,12 +2,12 @@
 
 use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare};
 use fairer_nmf::rows::Element;
-use fairer_nmf::{GroupedData, Method, Update, baseline::GroupBaseline};
+use fairer_nmf::{GroupedData, Method, Model, Note, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::About;
 
 use super::audited::page_of;
-use super::outcome::{DataFacts, Normalized, Outcome, Seconds};
+use super::outcome::{DataFacts, Normalized, Outcome, Penalised, Seconds};
 use crate::args::AuditArgs;
 use crate::meaning;
 use crate::screen::Bar;
@@ -35,6 +35,38 @@ pub(crate) fn of_fit<T: Element>(
     let normalized = if data.scale().is_some() { Normalized::Features } else { Normalized::None };
     let facts = DataFacts::of(loaded, data, normalized);
     Outcome::of_model(&fit.model, standard, seconds, facts)
+}
+
+/// What a reader has to know of choices that are not the paper's.
+pub(crate) fn choice_notes(model: &Model) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(found) = &model.worst_share {
+        let sentence = format!(
+            "the worst {} % of rows lose {:.4} of themselves on average, each of them {:.4} or more; groups were not asked",
+            100.0 * found.share,
+            found.error,
+            found.threshold
+        );
+        notes.push(Note::new("worst-share", sentence));
+    }
+    if let Some(found) = &model.found_groups {
+        let how = found.how.name();
+        let rounds = match found.rounds {
+            1 => String::new(),
+            rounds => format!(" in {rounds} rounds"),
+        };
+        let sentence = format!(
+            "the groups were found in these rows by {how}{rounds}: their losses say nothing of groups of people, and no test against chance holds for them"
+        );
+        notes.push(Note::new("groups-found", sentence));
+    }
+    if let Some(Penalised { objective: Some(objective), .. }) = Penalised::of(model) {
+        let sentence = format!(
+            "with its penalties the objective is {objective:.6e}; losses are against baselines without penalties"
+        );
+        notes.push(Note::new("penalised", sentence));
+    }
+    notes
 }
 
 /// Adds to the outcome of a fit what the library's audit says of it, and the page's content.

@@ -11,7 +11,7 @@ use fairer_nmf::fit::{Choice, Minimised, ShareReport};
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{GroupedData, Method, Model, Note, Penalties, audit::AuditReport};
-use fairer_nmf_io::{LeftOut, Loaded, Scaling};
+use fairer_nmf_io::{Failure, LeftOut, Loaded, Scaling};
 use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
 use serde::Serialize;
 
@@ -89,6 +89,9 @@ pub(crate) struct Outcome {
     /// whichever command made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
+    /// Why there is no audit, where one was begun.
+    #[serde(skip)]
+    pub failed: Option<Failure>,
     /// How many groups were hidden, where any were.
     #[serde(skip_serializing_if = "is_zero")]
     pub hidden_groups: usize,
@@ -119,7 +122,7 @@ pub(crate) struct Penalised {
 }
 
 impl Penalised {
-    fn of(model: &Model) -> Option<Self> {
+    pub(super) fn of(model: &Model) -> Option<Self> {
         match model.parameters.method {
             Method::Penalised { penalties, .. } => {
                 Some(Self { penalties, objective: model.penalised_objective })
@@ -127,38 +130,6 @@ impl Penalised {
             _ => None,
         }
     }
-}
-
-/// What a reader has to know of choices that are not the paper's.
-pub(crate) fn choice_notes(model: &Model) -> Vec<Note> {
-    let mut notes = Vec::new();
-    if let Some(found) = &model.worst_share {
-        let sentence = format!(
-            "the worst {} % of rows lose {:.4} of themselves on average, each of them {:.4} or more; groups were not asked",
-            100.0 * found.share,
-            found.error,
-            found.threshold
-        );
-        notes.push(Note::new("worst-share", sentence));
-    }
-    if let Some(found) = &model.found_groups {
-        let how = found.how.name();
-        let rounds = match found.rounds {
-            1 => String::new(),
-            rounds => format!(" in {rounds} rounds"),
-        };
-        let sentence = format!(
-            "the groups were found in these rows by {how}{rounds}: their losses say nothing of groups of people, and no test against chance holds for them"
-        );
-        notes.push(Note::new("groups-found", sentence));
-    }
-    if let Some(Penalised { objective: Some(objective), .. }) = Penalised::of(model) {
-        let sentence = format!(
-            "with its penalties the objective is {objective:.6e}; losses are against baselines without penalties"
-        );
-        notes.push(Note::new("penalised", sentence));
-    }
-    notes
 }
 
 /// What was done to the features.
@@ -343,6 +314,7 @@ impl Outcome {
             certificate: None,
             audit: None,
             report: None,
+            failed: None,
             hidden_groups: 0,
             min_group_size: 0,
             version: env!("CARGO_PKG_VERSION"),

@@ -28,12 +28,8 @@ pub(crate) fn dimensions(rows: usize, features: usize, groups: usize) -> String 
     [counted(rows, "row"), counted(features, "feature"), counted(groups, "group")].join(", ")
 }
 
-/// The whole text: heading, table, who is better and worse off, certificate.
-pub(crate) fn table(outcome: &Outcome) -> String {
-    table_after(outcome, "")
-}
-
-/// The same, with something to say between the verdict, which leads, and the heading.
+/// The whole text: heading, table, who is better and worse off, certificate; with something more to say between the
+/// verdict, which leads, and the heading.
 pub(crate) fn table_after(outcome: &Outcome, more: &str) -> String {
     let mut text = said(outcome).map_or_else(String::new, |said| format!("{said}\n"));
     text += more;
