@@ -110,6 +110,23 @@ def test_no_rust_files_take_from_each_other_in_a_circle(name):
     TopologicalSorter(graph).prepare()
 
 
+def rooms_in_order(crate):
+    """The table of CONTRIBUTING that lists the rooms of a crate from the top: the line of each."""
+    text = (CRATES.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.split(f"(`crates/{crate}/src`), from the top")[1].split("\n\n")[1]
+    lines = [re.findall("`([a-z]+)`", row.split("|")[1]) for row in table.splitlines()[2:]]
+    return {room: line for line, rooms in enumerate(lines) for room in rooms}
+
+
+@pytest.mark.parametrize("name", ["fairer-nmf", "fairer-nmf-cli"])
+def test_a_room_uses_those_of_its_line_and_below_it_only(name):
+    line, graph = rooms_in_order(name), RustCrate(CRATES / name / "src").graph()
+    assert {own[0] for own in graph if own} - {"main"} == set(line), "all are in the table"
+    uses = [(own, other) for own, others in graph.items() for other in others if own and other]
+    assert len(uses) > 50, "they are understood"
+    assert [("/".join(own), "/".join(o)) for own, o in uses if line[o[0]] < line[own[0]]] == []
+
+
 def test_every_code_is_listed():
     """Notes, warnings and problems have a code, and docs/codes.md has them all and no others."""
     found = set()

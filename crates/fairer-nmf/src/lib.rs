@@ -37,6 +37,7 @@ mod init;
 mod iteration;
 mod kernel;
 mod limit;
+mod measured;
 mod model;
 mod names;
 mod note;

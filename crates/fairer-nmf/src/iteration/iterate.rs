@@ -29,9 +29,10 @@ use super::run::{Begin, First, Journal, Task};
 use super::scheme::{DictionaryRule, Scheme};
 use crate::Result;
 use crate::dictionary::Dictionary;
+use crate::measured::Measured;
 use crate::rows::{RowStep, Rows};
 use crate::statistics::Statistics;
-use crate::stopping::{Measured, Status, Stopping};
+use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 
 #[cfg(test)]

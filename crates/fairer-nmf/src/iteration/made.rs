@@ -1,10 +1,11 @@
 //! What a run is for, and what it leaves.
 
 use crate::dictionary::Dictionary;
+use crate::measured::Measured;
 use crate::penalties::{self, Cost};
 use crate::rows::Rows;
 use crate::statistics::Statistics;
-use crate::stopping::{Measured, Status};
+use crate::stopping::Status;
 
 /// One restart's factors *and* what they achieve; W is with the rows.
 pub(crate) struct Run<'r> {

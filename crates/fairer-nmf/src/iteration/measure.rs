@@ -3,9 +3,9 @@
 use crate::Result;
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
+use crate::measured::Measured;
 use crate::rows::Rows;
 use crate::statistics::Statistics;
-use crate::stopping::Measured;
 
 /// Errors and losses of all groups; directly from the residual where the statistics cannot tell.
 pub(crate) fn measure(

@@ -1,9 +1,9 @@
 //! What a method is made of: the choices that the loop is run with.
 
+use crate::measured::Measured;
 use crate::parameters::Method;
 use crate::penalties::Cost;
 use crate::rows::RowStep;
-use crate::stopping::Measured;
 use crate::update::Update;
 use crate::weights::leximin::Level;
 use crate::weights::{WeightRule, mixture};

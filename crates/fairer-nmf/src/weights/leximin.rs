@@ -13,8 +13,8 @@ use super::{minmax, shares};
 use crate::criterion::Criterion;
 use crate::dictionary::Dictionary;
 use crate::limit::Limit;
+use crate::measured::Measured;
 use crate::statistics::Statistics;
-use crate::stopping::Measured;
 
 /// Wanted duality gap of every min-max step, in units of loss.
 const GAP: f64 = 1e-8;
