@@ -1,5 +1,7 @@
 //! Real files of every format, right ones and wrong ones.
 
+mod shared;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -9,19 +11,11 @@ use fairer_nmf_io::{
     SparseMatrix, read,
 };
 use ndarray::{Array2, array};
+use shared::shared;
 use tempfile::TempDir;
 
 fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn shared(name: &str) -> Option<String> {
-    let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let there = Path::new(&path).exists();
-    if !there {
-        println!("skipped: {path} is not there");
-    }
-    there.then_some(path)
 }
 
 /// A folder with one file in it.

@@ -1,18 +1,17 @@
 //! The paper's 20 Newsgroups matrix, from the posts.
 
+#[path = "../../fairer-nmf-io/tests/shared/mod.rs"]
+mod shared;
+
 use std::fs;
-use std::path::Path;
 
 use fairer_nmf_io::{Dataset, Matrix, ReadOptions, SparseMatrix, TextOptions, read};
 use fairer_nmf_paper::newsgroups;
+use shared::shared;
 
-fn shared(name: &str) -> Option<String> {
-    let path = format!("{}/../../../shared/data/20newsgroups/{name}", env!("CARGO_MANIFEST_DIR"));
-    let there = Path::new(&path).exists();
-    if !there {
-        println!("skipped: {path} is not there");
-    }
-    there.then_some(path)
+/// A file of 20 Newsgroups, where it is there.
+fn posts(name: &str) -> Option<String> {
+    shared(&format!("20newsgroups/{name}"))
 }
 
 fn sparse(data: &Dataset) -> &SparseMatrix {
@@ -37,7 +36,7 @@ fn scale_columns(matrix: &SparseMatrix) -> SparseMatrix {
 
 fn assert_is_the_papers(data: &Dataset) {
     let (Some(matrix), Some(terms), Some(rows)) =
-        (shared("20n_tfidf_1500x200.npz"), shared("20n_vocabulary.csv"), shared("20n_rows.csv"))
+        (posts("20n_tfidf_1500x200.npz"), posts("20n_vocabulary.csv"), posts("20n_rows.csv"))
     else {
         return;
     };
@@ -65,7 +64,7 @@ fn assert_is_the_papers(data: &Dataset) {
 
 #[test]
 fn newsgroups_from_the_archive_are_the_papers() {
-    if let Some(path) = shared("20news-bydate-train.tar.gz") {
+    if let Some(path) = posts("20news-bydate-train.tar.gz") {
         let data = newsgroups::read(&path).unwrap();
         assert_is_the_papers(&data);
         assert!(data.describe_cell(0, 0).ends_with("document comp.windows.x/67372, term `able`"));
@@ -74,7 +73,7 @@ fn newsgroups_from_the_archive_are_the_papers() {
 
 #[test]
 fn newsgroups_unpacked_are_the_papers() {
-    let Some(path) = shared("20news-bydate-train.tar.gz") else {
+    let Some(path) = posts("20news-bydate-train.tar.gz") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +89,7 @@ fn newsgroups_unpacked_are_the_papers() {
 
 #[test]
 fn newsgroups_from_json_lines_are_the_papers() {
-    let Some(path) = shared("20n_subset_1500.jsonl.gz") else {
+    let Some(path) = posts("20n_subset_1500.jsonl.gz") else {
         return;
     };
     for (column, clean) in [("clean", false), ("text", true)] {

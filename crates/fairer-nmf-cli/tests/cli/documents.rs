@@ -1,6 +1,7 @@
 //! Documents as they come: topics that can be read, and a warning where they say nothing.
 
-use crate::support::{Place, number, shared};
+use crate::shared::shared;
+use crate::support::{Place, number};
 use serde_json::Value;
 
 /// The strongest terms of every topic of a model.

@@ -24,6 +24,8 @@ mod outputs;
 mod overlapping;
 mod pages;
 mod reproduce;
+#[path = "../../../fairer-nmf-io/tests/shared/mod.rs"]
+mod shared;
 mod support;
 mod tables;
 mod unknown;

@@ -146,7 +146,7 @@ impl SmallDisk {
         match mounted {
             Ok(output) if output.status.success() => Some(Self(folder)),
             _ => {
-                println!("skipped: a small disk cannot be mounted without root");
+                crate::shared::skipped::skipped("a small disk cannot be mounted without root");
                 None
             }
         }

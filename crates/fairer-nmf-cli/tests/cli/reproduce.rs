@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::{Place, number, shared};
+use crate::shared::shared;
+use crate::support::{Place, number};
 
 /// Values per data set, method, metric, group and rank, one per trial.
 type Values = BTreeMap<(String, String, String, String, usize), Vec<f64>>;

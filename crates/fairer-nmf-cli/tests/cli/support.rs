@@ -156,16 +156,6 @@ pub fn small_csv(delimiter: char) -> String {
     text
 }
 
-/// A file of the paper's data, where it is there.
-pub fn shared(name: &str) -> Option<String> {
-    let path = format!("{}/../../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let there = Path::new(&path).exists();
-    if !there {
-        println!("skipped: {path} is not there");
-    }
-    there.then_some(path)
-}
-
 /// A number in JSON.
 pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))

@@ -20,6 +20,8 @@ mod oracle;
 mod outcome;
 mod pieces;
 mod rank;
+#[path = "../../../fairer-nmf-io/tests/shared/mod.rs"]
+mod shared;
 mod synthetic;
 mod units;
 mod validation;

@@ -1,9 +1,9 @@
 //! The synthetic data sets have the structure of the authors' draws.
 
+use crate::shared::{shared, skipped::skipped};
 use fairer_nmf::{GroupedData, synthetic};
 use ndarray::Array2;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 type Support = Vec<usize>;
@@ -16,9 +16,7 @@ fn supports(x: &Array2<f64>, rows: std::ops::Range<usize>) -> BTreeSet<Support> 
 /// X and group of an `.npz` of the authors, by Python's standard library alone; none (with a
 /// word on why) where the file or Python is missing.
 fn authors(name: &str) -> Option<Array2<f64>> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/synthetic")
-        .join(format!("{name}.npz"));
+    let file = shared(&format!("synthetic/{name}.npz"))?;
     let script = "
 import array, ast, sys, zipfile
 raw = zipfile.ZipFile(sys.argv[1]).read('X.npy')
@@ -27,8 +25,8 @@ print(*ast.literal_eval(raw[10:end].decode())['shape'])
 print(*map(repr, array.array('d', raw[end:])))
 ";
     let output = Command::new("python3").args(["-c", script]).arg(&file).output().ok();
-    let Some(output) = output.filter(|o| file.exists() && o.status.success()) else {
-        println!("skipped: {} or python3 is missing", file.display());
+    let Some(output) = output.filter(|o| o.status.success()) else {
+        skipped("python3 is missing");
         return None;
     };
     let text = String::from_utf8(output.stdout).unwrap();
