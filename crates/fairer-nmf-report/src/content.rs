@@ -15,6 +15,9 @@ pub use evidence::*;
 pub use groups::*;
 pub use remark::*;
 
+pub use fairer_nmf::audit::Role;
+pub use fairer_nmf::fit::Minimised;
+pub use fairer_nmf::stopping::Status;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The version of the fields of every JSON file. docs/schema has a JSON Schema for each kind.
@@ -152,19 +155,6 @@ pub struct ModelSummary {
     pub total_error: Option<f64>,
 }
 
-/// Who is who among the models of a report.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// What the report is about.
-    #[default]
-    Subject,
-    /// Standard NMF beside it.
-    Standard,
-    /// Fairer-NMF beside it.
-    Fairer,
-}
-
 /// Section 3: the price of the fairer model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -173,7 +163,7 @@ pub struct Cost {
     pub curve: Vec<TradeOffPoint>,
     /// What the fairer fit made small: `loss`, or `adjusted-loss`, the loss beyond what the fit
     /// allows (the loss that chance explains).
-    pub criterion: Criterion,
+    pub criterion: Minimised,
     /// One entry per group: last model against the first.
     pub changes: Vec<Change>,
     /// Share of all samples whose error rises, 0 to 1.
@@ -197,27 +187,6 @@ pub struct TradeOffPoint {
     pub worst_criterion: f64,
 }
 
-/// What a fit makes as small as it can, of the group where it is largest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// The loss against the group's own baseline.
-    #[default]
-    Loss,
-    /// That beyond the loss that chance explains.
-    AdjustedLoss,
-}
-
-impl Criterion {
-    /// In a sentence.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loss => "loss",
-            Self::AdjustedLoss => "adjusted loss",
-        }
-    }
-}
-
 /// What the change of model does to one group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -237,19 +206,19 @@ pub struct Change {
 #[serde(default)]
 pub struct Quality {
     /// What history, gap and bound are of.
-    pub criterion: Criterion,
+    pub criterion: Minimised,
     /// One entry per model fitted.
     pub fits: Vec<FitQuality>,
 }
 
 /// How one fit went.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FitQuality {
     /// Name of the model, as in [`ModelSummary::name`].
     pub model: String,
     /// How the fit ended.
-    pub status: FitStatus,
+    pub status: Status,
     /// Number of iterations.
     pub iterations: usize,
     /// Wall-clock seconds.
@@ -263,19 +232,18 @@ pub struct FitQuality {
     pub global_bound: Option<f64>,
 }
 
-/// How a fit ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FitStatus {
-    /// The stopping rule was met.
-    #[default]
-    Converged,
-    /// All iterations were used up.
-    IterationLimit,
-    /// The time was used up.
-    TimeLimit,
-    /// It was stopped.
-    Stopped,
+impl Default for FitQuality {
+    fn default() -> Self {
+        Self {
+            model: String::new(),
+            status: Status::Converged,
+            iterations: 0,
+            seconds: None,
+            history: Vec::new(),
+            step_gap: None,
+            global_bound: None,
+        }
+    }
 }
 
 /// Section 5: a sweep over ranks.

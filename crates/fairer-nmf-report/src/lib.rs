@@ -2,7 +2,7 @@
 //! self-contained HTML page, into chart files (SVG, PNG) and into JSON.
 //!
 //! The crate computes no statistics: [`Report`] is filled by the program and by
-//! the Python bindings, by way of `library` (a feature), and drawn here. Its sentences are written from the
+//! the Python bindings, by way of [`library`], and drawn here. Its sentences are written from the
 //! numbers. Groups below [`Report::min_group_size`] appear in no output.
 //!
 //! ```
@@ -18,7 +18,6 @@ mod escape;
 mod hide;
 mod html;
 mod letters;
-#[cfg(feature = "library")]
 pub mod library;
 mod numbers;
 mod pictures;

@@ -5,7 +5,7 @@ mod made;
 mod maker;
 mod sections;
 
-use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role, VerdictCode};
+use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
@@ -84,10 +84,7 @@ pub fn report<T: Element>(
         }
         None => fitted.map(|(model, seconds)| Fitted { name: title(role), model, seconds }),
     });
-    let criterion = match found.subject.minimised() {
-        Minimised::Loss => page::Criterion::Loss,
-        Minimised::AdjustedLoss => page::Criterion::AdjustedLoss,
-    };
+    let criterion = found.subject.minimised();
     let main = Audited { name: title(Role::Subject), role: Role::Subject, audit: &found.subject };
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
     let model = fitted.map(|(model, _)| model);
@@ -117,7 +114,7 @@ pub fn report<T: Element>(
                 .map(|(l, baseline)| page::GroupOutcome {
                     group: page::Group {
                         allowance: (found.subject.options.allowances.get(l))
-                            .filter(|_| criterion == page::Criterion::AdjustedLoss)
+                            .filter(|_| criterion == Minimised::AdjustedLoss)
                             .map(|a| a.loss),
                         ..group(&found.subject.groups[l], baseline)
                     },
@@ -194,29 +191,9 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
     })
 }
 
-impl From<Note> for page::Remark {
-    fn from(note: Note) -> Self {
-        Self { code: note.code.into_owned(), sentence: note.sentence }
-    }
-}
-
 /// What the audit says first, in the words of the library.
 pub fn verdict(found: &Comparison) -> page::Verdict {
-    let said = found.verdict().into_owned();
-    page::Verdict {
-        code: match said.code {
-            VerdictCode::Evidence => page::VerdictCode::Evidence,
-            VerdictCode::NoEvidence => page::VerdictCode::NoEvidence,
-            VerdictCode::TooFewRows => page::VerdictCode::TooFewRows,
-            VerdictCode::NotTested => page::VerdictCode::NotTested,
-        },
-        group: said.group,
-        excess_loss: said.excess_loss,
-        difference: said.difference,
-        adjusted_p: said.adjusted_p,
-        sentence: said.sentence,
-        notes: said.notes.into_iter().map(page::Remark::from).collect(),
-    }
+    found.verdict().into_owned().into()
 }
 
 /// The parts that stops have left out of the audits, in words.
@@ -311,11 +288,7 @@ fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
 fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
     let summary = |Audited { name, role, audit }: &Audited<'_>| page::ModelSummary {
         name: (*name).to_owned(),
-        role: match role {
-            Role::Subject => page::Role::Subject,
-            Role::Standard => page::Role::Standard,
-            Role::Fairer => page::Role::Fairer,
-        },
+        role: *role,
         rank: audit.rank,
         total_error: Some(audit.total_error),
     };

@@ -177,7 +177,7 @@ pub fn is_it_real(report: &Report, percent: Percent, width: f64) -> Option<Dumbb
 /// Section 3: the curve between total error and worst loss.
 pub fn tradeoff(report: &Report, percent: Percent, width: f64) -> Option<TradeOff> {
     let cost = report.cost.as_ref()?;
-    let (curve, what) = (&cost.curve, cost.criterion.name());
+    let (curve, what) = (&cost.curve, cost.criterion);
     let points: Vec<_> = curve
         .iter()
         .map(|p| TradeOffMark {
@@ -218,7 +218,7 @@ pub fn changes(report: &Report, percent: Percent, width: f64) -> Option<Changes>
 /// Section 4: worst loss after each iteration.
 pub fn convergence(report: &Report, percent: Percent, width: f64) -> Option<Lines> {
     let quality = report.quality.as_ref()?;
-    let (fits, what) = (&quality.fits, quality.criterion.name());
+    let (fits, what) = (&quality.fits, quality.criterion);
     let longest = fits.iter().map(|f| f.history.len()).max()?;
     let index = |name: &str| report.models.iter().position(|m| m.name == name);
     let series: Vec<_> = fits

@@ -105,10 +105,11 @@ impl AuditPart {
 }
 
 /// Who is who in a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The dictionary that the audit is about.
+    #[default]
     Subject,
     /// Standard NMF beside it.
     Standard,

@@ -108,7 +108,7 @@ pub fn hostile() -> Report {
         topic.matched = Some(TopicMatch { topic: name.into(), similarity: 0.5 });
     }
     for fit in report.quality.iter_mut().flat_map(|q| &mut q.fits) {
-        fit.status = FitStatus::IterationLimit;
+        fit.status = Status::IterationLimit;
     }
     if let Some(verdict) = &mut report.verdict {
         (verdict.group, verdict.sentence) = (Some(names[0].into()), names[3].into());

@@ -38,11 +38,11 @@ pub fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
         (0..n).map(|i| to + (from - to) * (-rate * i as f64).exp()).collect()
     };
     Quality {
-        criterion: Criterion::Loss,
+        criterion: Minimised::Loss,
         fits: vec![
             FitQuality {
                 model: STANDARD.into(),
-                status: FitStatus::Converged,
+                status: Status::Converged,
                 iterations: 212,
                 seconds: Some(0.18),
                 history: history(0.21, largest(0), 212, 0.04),
@@ -50,7 +50,7 @@ pub fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
             },
             FitQuality {
                 model: FAIRER.into(),
-                status: FitStatus::Converged,
+                status: Status::Converged,
                 iterations: 43,
                 seconds: Some(0.61 + rank as f64 / 100.0),
                 history: history(0.19, largest(1), 43, 0.15),

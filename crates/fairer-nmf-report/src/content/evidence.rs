@@ -1,9 +1,11 @@
 //! Section 2: where intervals and tests come from, and the verdict that leads the page.
 
 use super::{Remark, number};
+use fairer_nmf::audit;
 use serde::{Deserialize, Serialize};
 
-/// What the audit says in the end. The page, the terminal and Python begin with its sentence.
+/// What the audit says in the end, as far as it may be shown: without the answers for single groups, and withheld where
+/// its group is too small. The page, the terminal and Python begin with its sentence.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verdict {
@@ -31,7 +33,21 @@ impl Verdict {
     }
 }
 
-/// The answers that a verdict can give.
+impl From<audit::Verdict> for Verdict {
+    fn from(said: audit::Verdict) -> Self {
+        Self {
+            code: said.code.into(),
+            group: said.group,
+            excess_loss: said.excess_loss,
+            difference: said.difference,
+            adjusted_p: said.adjusted_p,
+            sentence: said.sentence,
+            notes: said.notes.into_iter().map(Remark::from).collect(),
+        }
+    }
+}
+
+/// The answers that a page can give: those of the library's [`audit::VerdictCode`], and that one is withheld.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictCode {
@@ -46,6 +62,17 @@ pub enum VerdictCode {
     /// Nothing was tested.
     #[default]
     NotTested,
+}
+
+impl From<audit::VerdictCode> for VerdictCode {
+    fn from(code: audit::VerdictCode) -> Self {
+        match code {
+            audit::VerdictCode::Evidence => Self::Evidence,
+            audit::VerdictCode::NoEvidence => Self::NoEvidence,
+            audit::VerdictCode::TooFewRows => Self::TooFewRows,
+            audit::VerdictCode::NotTested => Self::NotTested,
+        }
+    }
 }
 
 /// Section 2: how sure the numbers of section 1 are.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, capital, figure, figures, join, words};
-use crate::content::{Change, Cost, Criterion, Report};
+use crate::content::{Change, Cost, Minimised, Report};
 use crate::escape::{in_sentence, strong};
 use crate::numbers::{Percent, counted, plain, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -114,8 +114,8 @@ pub fn moved(change: &Change, percent: Percent) -> bool {
 fn unmoved(cost: &Cost, hidden: bool, from: &str, to: &str) -> String {
     let groups = if hidden { "no group shown" } else { "no group" };
     let why = match cost.criterion {
-        Criterion::Loss => "",
-        Criterion::AdjustedLoss => {
+        Minimised::Loss => "",
+        Minimised::AdjustedLoss => {
             " A fit helps only groups that stand out from every draw of random groups, and asks no other group for more than they gain."
         }
     };
@@ -138,10 +138,10 @@ fn with_amounts(changes: &[&Change], percent: Percent) -> String {
 }
 
 /// What the adjusted loss is beyond.
-pub fn allowed(criterion: Criterion) -> &'static str {
+pub fn allowed(criterion: Minimised) -> &'static str {
     match criterion {
-        Criterion::Loss => "",
-        Criterion::AdjustedLoss => {
+        Minimised::Loss => "",
+        Minimised::AdjustedLoss => {
             " The adjusted loss is what a group pays beyond what the fit allows it: between what random groups of its size \
              pay and what it pays itself under standard NMF, the nearer to this the more it is like them, so that chance hardly steers the fit."
         }
@@ -150,7 +150,7 @@ pub fn allowed(criterion: Criterion) -> &'static str {
 
 fn price(cost: &Cost, percent: Percent) -> Option<String> {
     let [first, .., last] = cost.curve.as_slice() else { return None };
-    let what = cost.criterion.name();
+    let what = cost.criterion;
     let error = match last.total_error - first.total_error {
         d if percent.same(d, 0.0) => {
             "leaves the total error where it is, to the digits shown".to_owned()
@@ -235,12 +235,12 @@ fn curve_table(cost: &Cost, percent: Percent) -> Table {
         })
         .collect();
     Table {
-        caption: format!("Fits between total error and worst {}", cost.criterion.name()),
+        caption: format!("Fits between total error and worst {}", cost.criterion),
         spans: Vec::new(),
         columns: vec![
             figures("α"),
             figures("Total error, %"),
-            figures(format!("Worst {}, %", cost.criterion.name())),
+            figures(format!("Worst {}, %", cost.criterion)),
         ],
         rows,
     }

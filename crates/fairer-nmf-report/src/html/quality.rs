@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, figure, figures, words};
-use crate::content::{FitQuality, FitStatus, GroupOutcome, Quality, Report};
+use crate::content::{FitQuality, GroupOutcome, Quality, Report, Status};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, count, counted, scientific, seconds};
 use crate::pictures::{self, NARROW, WIDE, thinned};
@@ -24,7 +24,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
         body.push_str(&figure(
             &wide,
             &narrow,
-            &format!("The largest {} of any group after each iteration.", quality.criterion.name()),
+            &format!("The largest {} of any group after each iteration.", quality.criterion),
         ));
         body.push_str(&history(quality, percent).folded("The curve as a table"));
     }
@@ -39,7 +39,7 @@ fn outcome(fit: &FitQuality) -> String {
         .map_or_else(String::new, |s| format!(" in {}", seconds(s)));
     let after = format!("after {}{time}", counted(fit.iterations, "iteration"));
     let model = name(&fit.model);
-    if fit.status == FitStatus::Converged {
+    if fit.status == Status::Converged {
         format!("{model} converged {after}.")
     } else {
         format!(
@@ -49,12 +49,12 @@ fn outcome(fit: &FitQuality) -> String {
     }
 }
 
-fn in_words(status: FitStatus) -> &'static str {
+fn in_words(status: Status) -> &'static str {
     match status {
-        FitStatus::Converged => "converged",
-        FitStatus::IterationLimit => "reached the iteration limit",
-        FitStatus::TimeLimit => "reached the time limit",
-        FitStatus::Stopped => "was stopped",
+        Status::Converged => "converged",
+        Status::IterationLimit => "reached the iteration limit",
+        Status::TimeLimit => "reached the time limit",
+        Status::Stopped => "was stopped",
     }
 }
 
@@ -76,7 +76,7 @@ fn bound(report: &Report, fit: &FitQuality, percent: Percent) -> Option<String> 
     // The model reported on; it is not among the fits where it is somebody else's dictionary.
     let index = report.models.len().checked_sub(1)?;
     let model = &report.models[index];
-    let what = report.quality.as_ref()?.criterion.name();
+    let what = report.quality.as_ref()?.criterion;
     let inside = report.who_pays.groups.iter().filter(|g| !g.outside);
     let of = |g: &GroupOutcome| Some(g.results.get(index)?.loss - g.allowance.unwrap_or(0.0));
     let reached = inside.filter_map(of).filter(|l| l.is_finite()).reduce(f64::max)?;
@@ -163,7 +163,7 @@ fn history(quality: &Quality, percent: Percent) -> Table {
         })
         .collect();
     Table {
-        caption: format!("Worst {} after some of the iterations", quality.criterion.name()),
+        caption: format!("Worst {} after some of the iterations", quality.criterion),
         spans: Vec::new(),
         columns,
         rows,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, chart, figures, words};
-use crate::content::{Criterion, RankPoint, Ranks, Report};
+use crate::content::{Minimised, RankPoint, Ranks, Report};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, counted};
 use crate::pictures::{self, Quantity};
@@ -44,7 +44,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
 /// Trials over ranks minimise the loss itself; where the page's fit does not, it says so.
 fn plainly(report: &Report) -> &'static str {
     match report.cost.as_ref().map(|cost| cost.criterion) {
-        Some(Criterion::AdjustedLoss) => {
+        Some(Minimised::AdjustedLoss) => {
             " The fits behind them make the largest loss itself small, so that ranks compare; the fit above allows every group \
              what chance explains, and its losses differ from theirs."
         }

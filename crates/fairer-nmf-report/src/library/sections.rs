@@ -2,7 +2,6 @@
 
 use fairer_nmf::audit::{self, AuditReport, GroupAudit, GroupChange, Individuals};
 use fairer_nmf::fit::{Allowance, Minimised};
-use fairer_nmf::stopping::Status;
 
 use super::{Audited, Fitted};
 use crate::content as page;
@@ -39,7 +38,7 @@ fn draws(Audited { name, audit, .. }: &Audited<'_>) -> page::ModelDraws {
 pub(super) fn cost(
     subject: &AuditReport,
     individuals: &Individuals,
-    criterion: page::Criterion,
+    criterion: Minimised,
 ) -> page::Cost {
     let (groups, trade_off) = (&subject.groups, &subject.trade_off);
     let point = |p: &audit::TradeOffPoint| page::TradeOffPoint {
@@ -65,18 +64,13 @@ pub(super) fn cost(
 pub(super) fn quality<'a>(
     fits: impl IntoIterator<Item = Fitted<'a>>,
     global_bound: Option<f64>,
-    criterion: page::Criterion,
+    criterion: Minimised,
     subject: &AuditReport,
 ) -> page::Quality {
     let allowances = &subject.options.allowances;
     let fit = |Fitted { name, model, seconds }: Fitted<'a>| page::FitQuality {
         model: name.to_owned(),
-        status: match model.status {
-            Status::Converged => page::FitStatus::Converged,
-            Status::IterationLimit => page::FitStatus::IterationLimit,
-            Status::TimeLimit => page::FitStatus::TimeLimit,
-            Status::Stopped => page::FitStatus::Stopped,
-        },
+        status: model.status,
         iterations: model.iterations(),
         seconds,
         history: model

@@ -192,7 +192,7 @@ fn those_worse_off_are_named() {
 fn where_no_group_moves_nobody_is_called_worse_off() {
     let mut report = samples::demo();
     let cost = report.cost.as_mut().expect("a cost");
-    cost.criterion = Criterion::AdjustedLoss;
+    cost.criterion = Minimised::AdjustedLoss;
     cost.share_worse = Some(0.49);
     cost.changes.iter_mut().for_each(|c| c.change = 1e-9);
     let page = render_html(&report);
