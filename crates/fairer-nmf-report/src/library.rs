@@ -9,7 +9,9 @@ use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline};
+use fairer_nmf::{
+    GroupFit, GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline,
+};
 
 use crate::content as page;
 pub use crate::escape::YOURS;
@@ -116,7 +118,7 @@ pub fn report<T: Element>(
                         allowance: (found.subject.options.allowances.get(l))
                             .filter(|_| criterion == Minimised::AdjustedLoss)
                             .map(|a| a.loss),
-                        ..group(&found.subject.groups[l], baseline)
+                        ..group(&found.subject.groups[l], baseline, found.subject.rank)
                     },
                     results: shown.iter().map(|a| result(a.audit, main.audit, l)).collect(),
                     feature_errors: (shown[0].audit.feature_errors.get(l).into_iter().flatten())
@@ -295,22 +297,29 @@ fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
     audits.iter().map(summary).collect()
 }
 
-/// A group, whatever the model.
-pub fn group(group: &GroupAudit, baseline: &GroupBaseline) -> page::Group {
+/// A group that was audited beside a dictionary of a rank.
+pub fn group(group: &GroupAudit, baseline: &GroupBaseline, rank: usize) -> page::Group {
+    let alone = page::Alone::of(baseline, group.norm);
     page::Group {
-        name: group.name.clone(),
         family: group.family.clone(),
-        rows: group.rows,
         effective_rows: group.effective_rows,
         observed: group.observed,
-        norm: Some(group.norm),
-        baseline_error: Some(baseline.error),
-        relative_baseline: baseline.criterion(group.norm).relative_offset(),
-        // N is positive by validation.
-        relative_baseline_sd: baseline.sd().map(|sd| sd / group.norm),
         small: group.small,
         outside: group.outside,
-        allowance: None,
+        ..page::Group::new(&group.name, group.rows, group.norm, alone, rank)
+    }
+}
+
+/// A group that a model of a rank was fitted to.
+pub fn fitted_group(group: &GroupFit, rank: usize) -> page::Group {
+    let alone = page::Alone::of(&group.baseline, group.norm);
+    page::Group {
+        family: group.family.clone(),
+        effective_rows: group.effective_rows,
+        observed: group.observed,
+        outside: group.outside,
+        allowance: group.allowance,
+        ..page::Group::new(&group.name, group.rows, group.norm, alone, rank)
     }
 }
 

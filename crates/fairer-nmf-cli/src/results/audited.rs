@@ -27,7 +27,7 @@ pub(crate) fn of_audit<T: Element>(
         let of = |role| found.of(role).map(|audit| library::result(audit, &found.subject, l));
         let own = library::result(audit, audit, l);
         GroupOutcome {
-            group: Group { allowance, ..library::group(group, &baselines[l]) },
+            group: Group { allowance, ..library::group(group, &baselines[l], audit.rank) },
             own,
             standard: of(Role::Standard).or(itself.then_some(own)),
             fairer: of(Role::Fairer),

@@ -5,7 +5,7 @@
 //! the page.
 
 use fairer_nmf::audit::rank::RankReport;
-use fairer_nmf::audit::{Comparison, Role, is_small};
+use fairer_nmf::audit::{Comparison, Role};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::fit::{Choice, Minimised, ShareReport};
 use fairer_nmf::rows::Element;
@@ -230,21 +230,7 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
         GroupResult { relative_error, loss, ..GroupResult::default() }
     };
     let of = |at: usize| {
-        let g = &model.groups[at];
-        let group = Group {
-            name: g.name.clone(),
-            family: g.family.clone(),
-            rows: g.rows,
-            effective_rows: g.effective_rows,
-            observed: g.observed,
-            norm: Some(g.norm),
-            baseline_error: Some(g.baseline.error),
-            relative_baseline: g.baseline.criterion(g.norm).relative_offset(),
-            relative_baseline_sd: g.baseline.sd().map(|sd| sd / g.norm),
-            small: is_small(g.rows, model.rank()),
-            outside: g.outside,
-            allowance: g.allowance,
-        };
+        let group = library::fitted_group(&model.groups[at], model.rank());
         let standard = standard.map(|s| result(s, at));
         GroupOutcome { group, own: result(model, at), standard, fairer: None }
     };

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use fairer_nmf::GroupedData;
-use fairer_nmf::audit::is_small;
 use fairer_nmf::rows::Element;
 use fairer_nmf_io::{Dataset, TableRecipe};
 use fairer_nmf_report as page;
@@ -68,18 +67,14 @@ pub(crate) fn of_sweep<T: Element>(
             loss: mean(method, &|r| r.loss),
             ..page::GroupResult::default()
         };
-        let group = page::Group {
-            name: name.to_owned(),
-            rows: some.rows,
-            norm: Some(some.norm),
-            baseline_error: Some(mean(first, &|r| r.baseline_error)),
-            relative_baseline: mean(first, &|r| r.baseline_error / r.norm),
-            relative_baseline_sd: some
+        let alone = page::Alone {
+            error: mean(first, &|r| r.baseline_error),
+            relative_error: mean(first, &|r| r.baseline_error / r.norm),
+            relative_sd: some
                 .relative_baseline_sd
                 .map(|_| mean(first, &|r| r.relative_baseline_sd.unwrap_or(f64::NAN))),
-            small: is_small(some.rows, rank),
-            ..page::Group::default()
         };
+        let group = page::Group::new(name, some.rows, some.norm, alone, rank);
         Some(page::GroupOutcome {
             group,
             results: methods.iter().map(result).collect(),

@@ -1,6 +1,8 @@
 //! Section 1: the groups, and the row of results that every output shares.
 
 use super::number;
+use fairer_nmf::audit::is_small;
+use fairer_nmf::baseline::GroupBaseline;
 use serde::{Deserialize, Serialize};
 
 /// Section 1: each group under each model.
@@ -91,6 +93,46 @@ pub struct Group {
     /// chance explains. Absent where the fit allowed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowance: Option<f64>,
+}
+
+impl Group {
+    /// A group of so many rows and that norm, beside a dictionary of a rank.
+    #[must_use]
+    pub fn new(name: &str, rows: usize, norm: f64, alone: Alone, rank: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            rows,
+            norm: Some(norm),
+            baseline_error: Some(alone.error),
+            relative_baseline: alone.relative_error,
+            relative_baseline_sd: alone.relative_sd,
+            small: is_small(rows, rank),
+            ..Self::default()
+        }
+    }
+}
+
+/// What a group is held against: a dictionary of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Alone {
+    /// E, in units of the data.
+    pub error: f64,
+    /// E/N.
+    pub relative_error: f64,
+    /// Standard deviation of that over the runs.
+    pub relative_sd: Option<f64>,
+}
+
+impl Alone {
+    /// Of a group with this norm, which validation keeps above zero.
+    #[must_use]
+    pub fn of(baseline: &GroupBaseline, norm: f64) -> Self {
+        Self {
+            error: baseline.error,
+            relative_error: baseline.criterion(norm).relative_offset(),
+            relative_sd: baseline.sd().map(|sd| sd / norm),
+        }
+    }
 }
 
 /// A group under a model: the row of results that JSON, page, terminal and Python share. Numbers
