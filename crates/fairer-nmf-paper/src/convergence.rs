@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use fairer_nmf::baseline::{Estimate, GroupBaseline};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::weights::WeightRule;
-use fairer_nmf::{Baseline, Method, Progress, Stopping, Update, baseline::Estimate, fit};
+use fairer_nmf::{Baseline, Method, Progress, Stopping, Update, fit};
 use fairer_nmf_io::Failure;
 use fairer_nmf_report::mean_and_sd;
 
@@ -84,7 +85,7 @@ fn study(
         let Some(baselines) = trial_baselines(&data, set.most, &baseline, seed, &observer)? else {
             return Ok(());
         };
-        let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+        let errors = GroupBaseline::errors(&baselines);
         let mut histories = Histories::default();
         for ((_, weights), history) in RULES.into_iter().zip(&mut histories) {
             let method = Method::Weighted { weights, update: Update::Mu };

@@ -154,7 +154,7 @@ fn one_trial(
         return Ok(Vec::new());
     };
     let baseline_seconds = begin.elapsed().as_secs_f64();
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     let row = |method, metric, group, value| Row {
         dataset: set.key,
         method,

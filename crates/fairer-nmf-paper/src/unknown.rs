@@ -7,6 +7,7 @@
 use std::fmt::Write;
 
 use fairer_nmf::audit::evaluate;
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::discover::{Discover, discover};
 use fairer_nmf::fit::estimate_baselines;
 use fairer_nmf::{Baseline, GroupedData, Method, Observer, Parameters, fit};
@@ -96,7 +97,7 @@ fn trial(
         p.finish = false;
     });
     let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     let by = |data: &GroupedData<'_, f64>, method, baseline| {
         let parameters = parameters.clone().with(|p| {
             p.method = method;

@@ -7,6 +7,7 @@ use crate::fit::{Settings, Yardstick};
 use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::audit::evaluate_rows;
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::fit::{Checkpoint, baselines_of_rows, fit_rows_kept};
 use fairer_nmf::rows::{GroupCodes, Representation};
 use fairer_nmf::{Error, Note, Observer, Parameters, Progress};
@@ -195,7 +196,7 @@ pub fn evaluate_on_disk(
         let relative = evaluate_rows(&*rows, h.view())?;
         let groups = rows.groups();
         let norms = groups.iter().map(|g| g.norm() / rows.unit()).collect();
-        let errors = found.into_iter().map(|b| b.error).collect();
+        let errors = GroupBaseline::errors(&found);
         Ok((groups.iter().map(|g| g.rows).collect(), norms, errors, relative))
     };
     run(py, reading.threads, listener, task)?.map_err(to_python)

@@ -8,6 +8,7 @@ use crate::fit::{Settings, Yardstick};
 use crate::model::Model;
 use crate::run::{run, run_asking};
 use fairer_nmf::audit::Resampling;
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::data::Csr;
 use fairer_nmf::rows::{Element, Request, Rows, Share as Kept, Shares, Spread};
 use fairer_nmf::{Error, Matrix, Observer};
@@ -255,7 +256,7 @@ pub fn evaluate_shares(
         let h = in_scaled_features(h, rows.scale());
         let rank = h.nrows();
         let found = fairer_nmf::fit::baselines_of_rows(&rows, rank, &baseline, seed, observer)?;
-        let errors: Vec<f64> = found.into_iter().map(|b| b.error).collect();
+        let errors = GroupBaseline::errors(&found);
         let draws = draws_level.map(|(draws, level)| Resampling { draws, level, seed });
         let (relative, intervals) = fairer_nmf::audit::evaluate_spread(&rows, h.view(), draws)?;
         let ends = intervals.iter().map(|i| [i.low, i.high]).collect();

@@ -169,6 +169,12 @@ impl GroupBaseline {
         Self { error: self.error * unit, run_errors }
     }
 
+    /// E_ℓ of every group.
+    #[must_use]
+    pub fn errors<'a>(of: impl IntoIterator<Item = &'a Self>) -> Vec<f64> {
+        of.into_iter().map(|baseline| baseline.error).collect()
+    }
+
     /// The criterion against E_ℓ of a group of this norm.
     #[must_use]
     pub fn criterion(&self, norm: f64) -> Criterion {

@@ -177,7 +177,7 @@ impl Model {
     /// E_ℓ of every group.
     #[must_use]
     pub fn baseline_errors(&self) -> Vec<f64> {
-        self.groups.iter().map(|g| g.baseline.error).collect()
+        GroupBaseline::errors(self.groups.iter().map(|g| &g.baseline))
     }
 
     /// R-Error of every group.

@@ -10,7 +10,7 @@ mod rounds;
 mod several;
 mod split;
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, GroupBaseline};
 use crate::bound::{BoundReport, bound_of_rows};
 use crate::criterion::Allowance;
 use crate::data::GroupedData;
@@ -161,7 +161,7 @@ pub(crate) fn run<'r>(
     let baseline_time = begin.elapsed();
     let cut_short = context.is_over()
         && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
-    let mut errors: Vec<f64> = baseline.iter().map(|b| b.error).collect();
+    let mut errors: Vec<f64> = GroupBaseline::errors(&baseline);
     for ((error, allowance), group) in errors.iter_mut().zip(outside).zip(rows.groups()) {
         *error = allowance.offset(*error, group.norm());
     }

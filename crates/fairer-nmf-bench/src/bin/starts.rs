@@ -8,6 +8,7 @@
 //! the former default (random restarts, not finished) from SEEDS (`6`, or a range, `32..64`), and OTHERS single starts that are
 //! finished. *Off*: how many seeds of the default end above the best by more than 0.1 % and 10⁻⁵. ONLY: a set's name. One thread.
 
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::{Baseline, GroupedData, Init, Parameters, fit, fit::estimate_baselines, silent};
 use fairer_nmf_bench::paper::{self, Failure};
 use ndarray::Array2;
@@ -109,7 +110,7 @@ fn rows(
     for &rank in ranks {
         let defaults = Parameters::new(rank).with(|p| p.bound = false);
         let found = estimate_baselines(data, rank, &defaults.baseline, 0, &silent)?;
-        let errors = found.iter().map(|b| b.error).collect();
+        let errors = GroupBaseline::errors(&found);
         let defaults = defaults.with(|p| p.baseline = Baseline::Given { errors });
         let former = defaults.clone().with(|p| p.init = Init::Random);
         let single = defaults.clone().with(|p| p.n_init = 1);

@@ -2,6 +2,7 @@
 
 use super::estimators::Solver;
 use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, audit};
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::{
     Baseline, GroupedData, Parameters, baseline::Estimate, fit, fit::estimate_baselines, silent,
 };
@@ -38,7 +39,7 @@ pub fn audited(
     let data = GroupedData::with_codes(x.view(), names, &codes).expect("valid data");
     let best = Baseline::Estimate(Estimate::best().with(|e| e.runs = 2));
     let found = estimate_baselines(&data, solver.rank, &best, seed, &silent).expect("baselines");
-    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let baselines = GroupBaseline::errors(&found);
     let h = match made {
         Made::Evened | Made::KnownEvened => {
             let baseline = Baseline::Given { errors: baselines.clone() };

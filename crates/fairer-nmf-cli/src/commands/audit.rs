@@ -185,7 +185,7 @@ fn audit<T: Element>(
     let options = meaning::audit_options(&args.common.audit, fitted, wanted, in_full, seed)?;
     let baselines = baselines(&data, &parameters, args.common.solver.time_limit, bar)?;
     let baseline_time = start.elapsed().as_secs_f64();
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     let subject = match &audited.model {
         Some(model) => Subject::of_model(model, &data, &parameters),
         None => Subject {

@@ -85,7 +85,7 @@ pub(crate) fn audit_fit<T: Element>(
     let seed = parameters.seed;
     let options = meaning::audit_options(args, Some(parameters), &parameters.baseline, true, seed)?;
     let baselines: Vec<GroupBaseline> = model.groups.iter().map(|g| g.baseline.clone()).collect();
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     // The comparison of standard NMF is what Fairer-NMF would make of it.
     if outcome.groups.iter().any(|g| g.standard.is_some()) {
         let plan = PeerPlan::beside(Some(parameters.method), Update::Hals);

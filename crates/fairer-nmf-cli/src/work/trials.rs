@@ -1,5 +1,6 @@
 //! Trials over ranks and methods: what a sweep is made of.
 
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Baseline, GroupedData, Method, Parameters, fit};
@@ -80,7 +81,7 @@ fn one_trial<T: Element>(
     let Some(baselines) = trial_baselines(data, rank, &plan.baseline, seed, &observer)? else {
         return Ok(Vec::new());
     };
-    let errors: Vec<f64> = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     let mut records = Vec::new();
     for &method in &plan.methods {
         let mut parameters = plan.parameters.clone().with(|p| {

@@ -17,6 +17,7 @@ pub use study::study;
 use std::time::Instant;
 
 use fairer_nmf::audit::{chance_losses, evaluate};
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{Criterion, estimate_baselines};
 use fairer_nmf::rows::Element;
@@ -207,7 +208,7 @@ pub fn compare<T: Element>(
         ));
     }
     let found = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
-    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let baselines = GroupBaseline::errors(&found);
     let bound = global_bound(data, rank, &baselines);
     let given = Baseline::Given { errors: baselines.clone() };
     let parameters = parameters.clone().with(|p| {

@@ -1,5 +1,6 @@
 //! The checks that each neighbour's paper, or plain reason, offers.
 
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::BoundReport;
 use fairer_nmf::fit::estimate_baselines;
 use fairer_nmf::{Baseline, GroupedData, Parameters, silent, synthetic};
@@ -29,7 +30,7 @@ fn with_task(check: impl Fn(&Task<'_, '_, f64>)) {
     let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
     let found =
         estimate_baselines(&data, RANK, &Parameters::new(RANK).baseline, 0, &silent).unwrap();
-    let baselines: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let baselines = GroupBaseline::errors(&found);
     let bound = BoundReport::default();
     check(&Task {
         data: &data,

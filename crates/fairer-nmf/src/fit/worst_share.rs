@@ -17,7 +17,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, GroupBaseline};
 use crate::bound::BoundReport;
 use crate::data::GroupedData;
 use crate::evaluate::evaluate;
@@ -153,7 +153,7 @@ pub(super) fn fit_share<T: Element>(
     if out_of_time && status != Status::Stopped {
         status = Status::TimeLimit;
     }
-    let errors = baselines.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&baselines);
     let closing = Parameters {
         method: Method::Standard { update: Update::Nnls },
         baseline: Baseline::Given { errors },

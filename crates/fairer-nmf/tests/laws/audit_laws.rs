@@ -95,7 +95,7 @@ fn a_group_that_fares_worse_is_found_by_both_tests() {
     let data = GroupedData::new(x.view(), &labels[400..600]).unwrap();
     let standard = Parameters::new(4).with(|p| p.method = Method::standard());
     let model = fit(&data, &standard, &silent).unwrap().model;
-    let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+    let baselines = model.baseline_errors();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
     let fixed = permutation_test(&data, &found, 199, 0).unwrap();
     let refit = permutation_test_refit(&data, &found, 4, 1, 39, 0).unwrap();
@@ -111,7 +111,7 @@ fn a_small_group_is_flagged_and_its_held_out_baseline_is_not_zero() {
     let labels: Vec<&str> = (0..40).map(|i| ["tiny", "big"][usize::from(i > 3)]).collect();
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let model = fit(&data, &Parameters::new(4), &silent).unwrap().model;
-    let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+    let baselines = model.baseline_errors();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
     let held = held_out(&data, &found, 5, 2, 0).unwrap();
     let (big, tiny) = (&held.groups[0], &held.groups[1]);
@@ -136,7 +136,7 @@ fn the_trade_off_runs_from_standard_to_min_max_and_is_monotone() {
         p.bound = false;
     });
     let fairer = fit(&data, &p, &silent).unwrap().model;
-    let baselines: Vec<f64> = fairer.groups.iter().map(|g| g.baseline.error).collect();
+    let baselines = fairer.baseline_errors();
     let p = p.with(|p| {
         p.method = Method::standard();
         p.baseline = Baseline::Given { errors: baselines.clone() };
@@ -190,7 +190,7 @@ fn a_refit_moves_every_group_and_contains_the_estimate() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let p = Parameters::new(3).with(|p| p.bound = false);
     let model = fit(&data, &p, &silent).unwrap().model;
-    let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+    let baselines = model.baseline_errors();
     let found = evaluate(&data, model.components.view(), None, &baselines).unwrap();
     let refit = bootstrap_refit(
         &data,

@@ -21,7 +21,7 @@ fn watched(threads: usize, observer: &Observer<'_>) -> AuditReport {
         let model = fit(&data, &parameters, &silent).unwrap().model;
         let other = Parameters::new(3).with(|p| p.method = Method::standard());
         let other = fit(&data, &other, &silent).unwrap().model;
-        let baselines: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+        let baselines = model.baseline_errors();
         let options = AuditOptions::default().with(|o| {
             o.draws = 300;
             o.permutations = 300;

@@ -4,6 +4,7 @@ use fairer_nmf::audit::{
     DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, VerdictCode, compare,
     fit_peers,
 };
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{allowances, estimate_baselines};
 use fairer_nmf::stopping::Status;
@@ -56,7 +57,7 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
         let plan = PeerPlan::beside(method, Update::Hals);
         let peers = fit_peers(&data, plan, &parameters, &baselines, &silent).unwrap();
         for model in [&peers.standard, &peers.fairer].into_iter().flatten().map(|p| &p.model) {
-            let errors: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+            let errors = model.baseline_errors();
             assert_eq!(errors, baselines, "losses compare only with the same baselines");
         }
         let components = x.slice(s![..2, ..]);
@@ -82,7 +83,7 @@ fn a_peer_is_the_fit_by_that_method_alone() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let parameters = Parameters::new(2).with(|p| p.seed = 3);
     let found = estimate_baselines(&data, 2, &parameters.baseline, 3, &silent).unwrap();
-    let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&found);
     let plan = PeerPlan::beside(None, Update::Hals);
     let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
     let baseline = Baseline::Given { errors: errors.clone() };

@@ -80,7 +80,7 @@ fn the_gap_is_about_the_representation_that_is_delivered() {
         });
         let found = fit(&data, &parameters, &silent).unwrap();
         let (model, w) = (found.model, found.representation);
-        let errors: Vec<f64> = model.groups.iter().map(|g| g.baseline.error).collect();
+        let errors = model.baseline_errors();
         let statistics = group_statistics(&data, w.view()).unwrap();
         let best = min_max_step(&statistics, &errors, model.components.view(), 1e-10).unwrap();
         let gap = model.step_gap.expect("AM has a gap");

@@ -3,6 +3,7 @@
 
 use crate::common::uniform;
 use fairer_nmf::audit::{DrawBudget, VerdictCode, feature_errors};
+use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::{
     Baseline, GroupedData, Method, Parameters, audit, audit::AuditOptions, audit::AuditReport,
     audit::evaluate, baseline::Estimate, fit, fit::estimate_baselines, silent,
@@ -295,7 +296,7 @@ fn random_groups_get_baselines_of_the_kind_of_the_groups_own() {
     let h = fit(&data, &standard, &silent).unwrap().model.components;
     let of = |baseline: Baseline| {
         let found = estimate_baselines(&data, RANK, &baseline, 0, &silent).unwrap();
-        let errors: Vec<f64> = found.iter().map(|b| b.error).collect();
+        let errors = GroupBaseline::errors(&found);
         let chance = DrawBudget { draws: 20, time: Duration::from_secs(3600) };
         let options = verdict_alone().with(|o| {
             o.chance = chance;

@@ -2,7 +2,7 @@
 //! absent.
 
 use fairer_nmf::audit::{AuditOptions, AuditReport, DrawBudget, GroupDifference, evaluate};
-use fairer_nmf::baseline::Estimate;
+use fairer_nmf::baseline::{Estimate, GroupBaseline};
 use fairer_nmf::bound::global_bound;
 use fairer_nmf::data::{Csr, Indices};
 use fairer_nmf::fit::{Start, estimate_baselines, fit_from};
@@ -68,7 +68,7 @@ fn whole_weights_are_repeated_rows_for_scaling_starts_baselines_and_bound() {
     for (a, b) in own.iter().zip(&their) {
         near(a.error, b.error, "baseline");
     }
-    let errors: Vec<f64> = own.iter().map(|b| b.error).collect();
+    let errors = GroupBaseline::errors(&own);
     let [bound, theirs] = [&one, &other].map(|data| global_bound(data, RANK, &errors).value);
     near(bound.unwrap(), theirs.unwrap(), "bound");
     let h = Array2::from_shape_fn((RANK, 7), |(k, j)| 0.2 + ((3 * k + j) % 5) as f64);
