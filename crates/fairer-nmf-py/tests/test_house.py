@@ -135,6 +135,8 @@ def test_every_code_is_listed():
         source = re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", source)[0]
         makers = r"(?:Note::new|Remark::new|Report::absent|\bremark|Self::absent)"
         found |= set(re.findall(makers + r'\(\s*"([a-z0-9-]+)"', source))
+        if path.name == "note.rs":
+            found |= set(re.findall(r'const [A-Z_]+: &\'static str = "([a-z0-9-]+)"', source))
         if path.name in ("error.rs", "warning.rs"):
             found |= set(re.findall(r'=> "([a-z0-9-]+)",', source))
     assert {"much-unexplained", "not-found", "one-group", "one-feature", "negative"} <= found

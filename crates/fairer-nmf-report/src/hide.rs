@@ -12,6 +12,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use fairer_nmf::Note;
+
 use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 
 /// Stands where free text named a hidden group.
@@ -49,7 +51,7 @@ impl Hidden {
 
     /// Whether a remark may be made: it names none of them, and has no totals.
     pub fn keeps(&self, remark: &Remark) -> bool {
-        self.allows(&remark.sentence) && remark.code != "total-error-rose"
+        self.allows(&remark.sentence) && remark.code != Note::TOTAL_ERROR_ROSE
     }
 
     /// Whether a note of a verdict may be shown: it names none of them, and has no number, which may be a total.

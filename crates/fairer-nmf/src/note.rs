@@ -14,7 +14,14 @@ pub struct Note {
 }
 
 impl Note {
-    /// A note of that code.
+    /// There was no time for as many random groups as a verdict needs.
+    pub const CHANCE_OUT_OF_TIME: &'static str = "chance-out-of-time";
+    /// What counts as noticeable is more than all that is lost.
+    pub const MATTERS_BEYOND_ERROR: &'static str = "matters-beyond-error";
+    /// A model that evens groups out leaves clearly more of the data than standard NMF.
+    pub const TOTAL_ERROR_ROSE: &'static str = "total-error-rose";
+
+    /// A note of that code; codes that are looked for again are constants here.
     #[must_use]
     pub fn new(code: &'static str, sentence: impl Into<String>) -> Self {
         Self { code: Cow::Borrowed(code), sentence: sentence.into() }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use fairer_nmf::Note;
+
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
 use crate::content::{Change, Report, Verdict, VerdictCode};
@@ -186,7 +188,7 @@ fn still(report: &Report) -> String {
 
 /// Whether what counts as noticeable is more than all that the model loses, so that the answer is none.
 fn is_coarse(verdict: &Verdict) -> bool {
-    verdict.notes.iter().any(|note| note.code == "matters-beyond-error")
+    verdict.notes.iter().any(|note| note.code == Note::MATTERS_BEYOND_ERROR)
 }
 
 /// Whether the model audited leaves most of the data unexplained.

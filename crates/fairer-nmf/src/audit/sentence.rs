@@ -213,7 +213,7 @@ pub(super) fn coarse(
             points(differences.matters),
             percent(found.total_error)
         );
-        Note::new("matters-beyond-error", sentence)
+        Note::new(Note::MATTERS_BEYOND_ERROR, sentence)
     })
 }
 

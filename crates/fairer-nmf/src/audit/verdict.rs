@@ -77,7 +77,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         notes.push(Note::new("much-unexplained", sentence));
     }
     if found.chance_spent {
-        notes.push(Note::new("chance-out-of-time", CHANCE_SPENT));
+        notes.push(Note::new(Note::CHANCE_OUT_OF_TIME, CHANCE_SPENT));
     }
     let Some(differences) = found.differences else {
         let why = match (found.groups.len(), found.asked) {
@@ -105,7 +105,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
         };
         let sentence =
             format!("Whether some group pays more than the others cannot be told: {why}.");
-        notes.retain(|note| note.code != "chance-out-of-time");
+        notes.retain(|note| note.code != Note::CHANCE_OUT_OF_TIME);
         return Verdict { notes, groups: answers, ..Verdict::not_tested(sentence) };
     }
     let code = [VerdictCode::Evidence, VerdictCode::TooFewRows, VerdictCode::NoEvidence]

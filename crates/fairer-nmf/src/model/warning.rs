@@ -238,7 +238,7 @@ impl Warning {
             Self::GroupsOutside { .. } => "groups-outside",
             Self::GroupsLikeChance { .. } => "groups-like-chance",
             Self::ManyOutside { .. } => "many-outside",
-            Self::TotalErrorRose { .. } => "total-error-rose",
+            Self::TotalErrorRose { .. } => Note::TOTAL_ERROR_ROSE,
             Self::BaselinesCutShort => "baselines-cut-short",
             Self::NotConverged { .. } => "not-converged",
         }
