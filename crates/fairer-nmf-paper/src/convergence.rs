@@ -17,14 +17,40 @@ use super::trials::{observe, one_thread_each, papers_parameters, trial_baselines
 use super::{CURVES, Settings, Watch, put};
 
 const HEADER: &str = "dataset,rule,group,iteration,mean,sd,trials";
-pub(super) const RULES: [(&str, WeightRule); 2] =
-    [("decaying", WeightRule::Decaying { even_start: true }), ("largest", WeightRule::Largest)];
+
+/// The weight rules that are set side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Steps that get smaller.
+    Decaying,
+    /// All weight on the largest loss.
+    Largest,
+}
+
+impl Rule {
+    pub(super) const ALL: [Self; 2] = [Self::Decaying, Self::Largest];
+
+    /// In files.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Decaying => "decaying",
+            Self::Largest => "largest",
+        }
+    }
+
+    fn weights(self) -> WeightRule {
+        match self {
+            Self::Decaying => WeightRule::Decaying { even_start: true },
+            Self::Largest => WeightRule::Largest,
+        }
+    }
+}
 
 /// One group's loss over the iterations.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
     pub dataset: &'static str,
-    pub rule: &'static str,
+    pub rule: Rule,
     pub group: &'static str,
     pub trials: usize,
     pub mean: Vec<f64>,
@@ -87,8 +113,8 @@ fn study(
         };
         let errors = GroupBaseline::errors(&baselines);
         let mut histories = Histories::default();
-        for ((_, weights), history) in RULES.into_iter().zip(&mut histories) {
-            let method = Method::Weighted { weights, update: Update::Mu };
+        for (rule, history) in Rule::ALL.into_iter().zip(&mut histories) {
+            let method = Method::Weighted { weights: rule.weights(), update: Update::Mu };
             let parameters = papers_parameters(set.most, method, &errors, stopping, seed);
             let fit = fit(&data, &parameters, &observer)?;
             if fit.model.status == Status::Stopped {
@@ -113,11 +139,11 @@ fn study(
             (mean, sd.unwrap_or(0.0))
         };
         let (mean, sd) = (0..ITERATIONS).map(at).unzip();
-        let (rule, group) = (RULES[rule].0, set.groups[group]);
+        let (rule, group) = (Rule::ALL[rule], set.groups[group]);
         Curve { dataset: set.key, rule, group, trials, mean, sd }
     };
     let groups = 0..set.groups.len();
-    Ok((0..RULES.len())
+    Ok((0..Rule::ALL.len())
         .flat_map(|r| groups.clone().map(move |g| (r, g)))
         .map(|(r, g)| curve(r, g))
         .collect())
@@ -128,8 +154,12 @@ fn text(curves: &[Curve]) -> String {
     for c in curves {
         for (i, (mean, sd)) in c.mean.iter().zip(&c.sd).enumerate() {
             let (iteration, trials) = (i + 1, c.trials);
-            text +=
-                &format!("{},{},{},{iteration},{mean},{sd},{trials}\n", c.dataset, c.rule, c.group);
+            text += &format!(
+                "{},{},{},{iteration},{mean},{sd},{trials}\n",
+                c.dataset,
+                c.rule.name(),
+                c.group
+            );
         }
     }
     text
@@ -152,7 +182,7 @@ fn parse(text: &str) -> Vec<Curve> {
         let [dataset, rule, group, _, mean, sd, trials] = fields[..] else { continue };
         let Some(set) = SETS.iter().find(|set| set.key == dataset) else { continue };
         let group = set.groups.iter().copied().find(|g| *g == group);
-        let rule = RULES.iter().map(|(name, _)| *name).find(|name| *name == rule);
+        let rule = Rule::ALL.into_iter().find(|known| known.name() == rule);
         let (Some(group), Some(rule), Ok(mean), Ok(sd), Ok(trials)) =
             (group, rule, mean.parse(), sd.parse(), trials.parse())
         else {
@@ -186,7 +216,7 @@ mod tests {
     fn curves_come_back_as_they_were_written() {
         let curve = Curve {
             dataset: "ortho2",
-            rule: "largest",
+            rule: Rule::Largest,
             group: "Group 2",
             trials: 5,
             mean: vec![0.1 / 3.0; ITERATIONS],

@@ -4,7 +4,7 @@ use fairer_nmf_report::charts::{Lines, Percent, Series, Unit, panels};
 
 use super::approach::Approach;
 use super::cells::Cells;
-use super::convergence::{Curve, RULES};
+use super::convergence::{Curve, Rule};
 use super::metric::Metric;
 use super::sets::{SETS, Set};
 
@@ -154,15 +154,15 @@ fn times(set: &Set, ours: &Cells, paper: &Cells) -> Option<Figure> {
 fn convergence(set: &Set, curves: &[Curve]) -> Option<Figure> {
     let of_set: Vec<&Curve> = curves.iter().filter(|c| c.dataset == set.key).collect();
     let trials = of_set.first()?.trials;
-    let charts = RULES.iter().map(|(rule, _)| {
-        let series = of_set.iter().filter(|c| c.rule == *rule).enumerate().map(|(i, c)| {
+    let charts = Rule::ALL.into_iter().map(|rule| {
+        let series = of_set.iter().filter(|c| c.rule == rule).enumerate().map(|(i, c)| {
             let x = (1..=c.mean.len()).map(|i| i as f64).collect();
             Series::new(c.group, x, c.mean.clone()).with_band(c.sd.clone()).styled(i, i)
         });
         Lines {
-            title: match *rule {
-                "largest" => "All weight on the largest loss".to_owned(),
-                _ => "Decaying step".to_owned(),
+            title: match rule {
+                Rule::Decaying => "Decaying step".to_owned(),
+                Rule::Largest => "All weight on the largest loss".to_owned(),
             },
             x_label: "iteration".to_owned(),
             y_label: "loss".to_owned(),

@@ -115,8 +115,10 @@ impl Settings {
             }
             method => method,
         };
+        let ties = named("ties", &self.ties)?;
         if let Some(share) = self.worst_share {
-            if self.method != "am" || self.fairness != 1.0 || self.ties != "any" {
+            let is_am = matches!(method, Method::Am { .. });
+            if !is_am || self.fairness != 1.0 || ties != Ties::Any {
                 return Err(PyValueError::new_err(
                     "worst_share has an objective of its own, without groups: leave method, fairness and ties as they are",
                 ));
@@ -128,7 +130,6 @@ impl Settings {
             }
             return Ok(Method::WorstShare { share });
         }
-        let ties = named("ties", &self.ties)?;
         match method {
             Method::Am { gap, .. } => Ok(Method::Am { gap, fairness: self.fairness, ties }),
             _ if ties == Ties::Leximin => {

@@ -12,7 +12,7 @@ use fairer_nmf::{
     Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
 use fairer_nmf_report as page;
-use fairer_nmf_report::library::{self, About};
+use fairer_nmf_report::library::{self, About, Normalized};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::{Array2, ArrayView2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -218,7 +218,7 @@ fn find<T: Element>(
             " for Python"
         )),
         features: s.feature_names.as_deref().unwrap_or_default(),
-        normalize: if s.normalize { "features" } else { "none" },
+        normalize: if s.normalize { Normalized::Features } else { Normalized::None },
         seed: s.seed,
         min_group_size: s.min_group_size,
         notes: s.notes.iter().cloned().map(note).collect(),

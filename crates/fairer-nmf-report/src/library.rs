@@ -3,6 +3,7 @@
 
 mod made;
 mod maker;
+mod normalized;
 mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
@@ -17,6 +18,7 @@ use crate::content as page;
 pub use crate::escape::YOURS;
 pub use made::made_by;
 pub use maker::Maker;
+pub use normalized::Normalized;
 use sections::{cost, is_it_real, quality, topics};
 
 /// An audit, under the name that the page gives the dictionary.
@@ -52,8 +54,8 @@ pub struct About<'a> {
     pub command: Option<String>,
     /// Names of the features, in column order; where there are none they are numbered.
     pub features: &'a [String],
-    /// How features were scaled: `features`, `none`, or `model`.
-    pub normalize: &'a str,
+    /// How features were scaled.
+    pub normalize: Normalized,
     /// The seed of the fits and draws.
     pub seed: u64,
     /// Remarks on the data.
@@ -255,7 +257,7 @@ fn settings<T: Element>(
         setting("method", Maker::of(found.method).name()),
         setting("rank", found.subject.rank),
         setting("seed", about.seed),
-        setting("normalize", about.normalize),
+        setting("normalize", about.normalize.name()),
         setting("precision", T::NAME),
     ];
     settings.splice(1..1, choices.iter().map(|choice| setting(choice.name, &choice.value)));

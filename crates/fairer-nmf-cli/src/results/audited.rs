@@ -7,7 +7,7 @@ use fairer_nmf_io::{Loaded, Scaling};
 use fairer_nmf_report::library::{self, About};
 use fairer_nmf_report::{Group, Remark, Report};
 
-use super::outcome::{DataFacts, GroupOutcome, Normalized, Outcome};
+use super::outcome::{DataFacts, GroupOutcome, Outcome, Timed, normalized};
 use crate::work::{left_alone, unfinished};
 
 /// The outcome of the audit of a dictionary; `model`: where it is one of ours. With `itself` standard NMF stands beside
@@ -33,13 +33,13 @@ pub(crate) fn of_audit<T: Element>(
             fairer: of(Role::Fairer),
         }
     };
-    let facts = DataFacts::of(loaded, data, Normalized::of(scaling));
+    let facts = DataFacts::of(loaded, data, normalized(scaling));
     Outcome {
         verdict: Some(library::verdict(found)),
         choices: model.map(Model::choices).unwrap_or_default(),
         status: model.map(|m| m.status),
         iterations: model.map_or(0, Model::iterations),
-        timed: "audit",
+        timed: Timed::Audit,
         worst_loss: audit.worst_loss,
         worst_group: audit.groups[audit.worst_group].name.clone(),
         criterion: audit.minimised(),
@@ -68,7 +68,7 @@ pub(crate) fn page_of<T: Element>(
 ) -> Report {
     let about = About {
         notes: about.notes.into_iter().chain(outcome.left_alone.clone()).collect(),
-        normalize: outcome.data.normalize.name(),
+        normalize: outcome.data.normalize,
         seed: outcome.seed,
         warnings: (own.into_iter())
             .chain(outcome.explains_little())

@@ -4,10 +4,10 @@ use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare};
 use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Method, Model, Note, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
-use fairer_nmf_report::library::About;
+use fairer_nmf_report::library::{About, Normalized};
 
 use super::audited::page_of;
-use super::outcome::{DataFacts, Normalized, Outcome, Penalised, Seconds};
+use super::outcome::{DataFacts, Outcome, Penalised, Seconds};
 use crate::args::AuditArgs;
 use crate::meaning;
 use crate::screen::Bar;

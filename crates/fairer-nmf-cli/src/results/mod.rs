@@ -18,7 +18,7 @@ pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, choice_notes, of_fit};
 pub(crate) use found::{Found, tell, write};
 pub(crate) use neighbours::{neighbour_json, neighbour_table, of_neighbours};
-pub(crate) use outcome::{DataFacts, Normalized, Outcome, Seconds};
+pub(crate) use outcome::{DataFacts, Outcome, Seconds, normalized};
 pub(crate) use page::{About, about, about_data, of_sweep, ranks};
 pub(crate) use publish::json;
 pub(crate) use ranks::{choice_note, rank_table};

@@ -12,7 +12,8 @@ use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{GroupedData, Method, Model, Note, Penalties, audit::AuditReport};
 use fairer_nmf_io::{Failure, LeftOut, Loaded, Scaling};
-use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict, library};
+use fairer_nmf_report::library::{self, Normalized};
+use fairer_nmf_report::{Group, GroupResult, Remark, Report, SCHEMA, Verdict};
 use serde::Serialize;
 
 use crate::screen::listed;
@@ -54,7 +55,7 @@ pub(crate) struct Outcome {
     pub seconds: Seconds,
     /// Whose time `seconds.fit` is, for the heading: a fit's, which an audit may have followed, or an audit's.
     #[serde(skip)]
-    pub timed: &'static str,
+    pub timed: Timed,
     /// How often all rows were read, where they stayed on disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<usize>,
@@ -112,6 +113,23 @@ pub(crate) struct Seconds {
     pub fit: f64,
 }
 
+/// What was timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timed {
+    Fit,
+    Audit,
+}
+
+impl Timed {
+    /// In a heading.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Fit => "fit",
+            Self::Audit => "audit",
+        }
+    }
+}
+
 /// Penalties and what was minimised with them.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Penalised {
@@ -132,34 +150,12 @@ impl Penalised {
     }
 }
 
-/// What was done to the features.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Normalized {
-    /// Scaled to unit length.
-    Features,
-    /// Nothing.
-    None,
-    /// Scaled by the factors of a model.
-    Model,
-}
-
-impl Normalized {
-    pub(crate) fn of(scaling: &Scaling) -> Self {
-        match scaling {
-            Scaling::UnitFeatures => Self::Features,
-            Scaling::AsTheyAre => Self::None,
-            Scaling::Given(_) => Self::Model,
-        }
-    }
-
-    /// In files and on pages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Features => "features",
-            Self::None => "none",
-            Self::Model => "model",
-        }
+/// What a way of scaling does to the features.
+pub(crate) fn normalized(scaling: &Scaling) -> Normalized {
+    match scaling {
+        Scaling::UnitFeatures => Normalized::Features,
+        Scaling::AsTheyAre => Normalized::None,
+        Scaling::Given(_) => Normalized::Model,
     }
 }
 
@@ -283,7 +279,7 @@ impl Outcome {
             status: None,
             iterations: 0,
             seconds: Seconds::default(),
-            timed: "fit",
+            timed: Timed::Fit,
             reads: None,
             worst_loss: f64::NAN,
             worst_group: String::new(),

@@ -59,7 +59,7 @@ fn heading(outcome: &Outcome) -> String {
         "read {}, baselines {}, {} {}",
         duration(seconds.read),
         duration(seconds.baselines),
-        outcome.timed,
+        outcome.timed.name(),
         duration(seconds.fit)
     );
     format!(

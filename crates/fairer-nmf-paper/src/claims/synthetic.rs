@@ -1,6 +1,7 @@
 //! Claims 1 to 7: the synthetic sets and the convergence study.
 
 use super::super::approach::Approach;
+use super::super::convergence::Rule;
 use super::super::kept::ITERATIONS;
 use super::Check;
 use super::view::{FAIRER, View, always_above, check, loss_range, made, never_beyond, range, set};
@@ -127,18 +128,18 @@ pub(super) fn claim_7(v: &View<'_>) -> Vec<Check> {
     if !(ran("ortho1") && ran("ortho2")) {
         return Vec::new();
     }
-    let end = |key: &str, rule: &str, at: usize| {
+    let end = |key: &str, rule: Rule, at: usize| {
         let curves = v.curves.iter().filter(|c| c.dataset == key && c.rule == rule);
         curves.map(|c| 100.0 * c.mean[at]).max_by(f64::total_cmp)
     };
     made(["ortho1", "ortho2"].into_iter().flat_map(|key| {
         let last = ITERATIONS - 1;
-        let decaying = end(key, "decaying", last);
-        let moved = decaying.zip(end(key, "decaying", last - 100)).map(|(now, before)| (now - before).abs());
+        let decaying = end(key, Rule::Decaying, last);
+        let moved = decaying.zip(end(key, Rule::Decaying, last - 100)).map(|(now, before)| (now - before).abs());
         let title = set(key).title;
         [
             moved.and_then(|moved| check(moved < 0.5, format!("{title}, decaying: the worst mean loss moves by {moved:.3} points in the last 100 iterations (limit 0.5)"))),
-            decaying.zip(end(key, "largest", last)).and_then(|(decaying, largest)| {
+            decaying.zip(end(key, Rule::Largest, last)).and_then(|(decaying, largest)| {
                 check(decaying < largest, format!("{title}: worst mean loss after {ITERATIONS} iterations {decaying:.2} % (decaying) against {largest:.2} % (largest)"))
             }),
         ]

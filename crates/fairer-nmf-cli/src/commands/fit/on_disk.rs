@@ -9,7 +9,7 @@ use super::super::order::{self, OnData};
 use super::FitArgs;
 use crate::args::{Normalize, RankName};
 use crate::meaning;
-use crate::results::{DataFacts, Normalized, Outcome, Seconds, cautions};
+use crate::results::{DataFacts, Outcome, Seconds, cautions, normalized};
 use crate::screen::Bar;
 use crate::work::{Wanted, fit_shards, open};
 
@@ -59,7 +59,7 @@ pub(super) fn fit_on_disk(args: &FitArgs, memory: usize) -> Result<(), Failure> 
         rows: found.shape.0,
         features: found.shape.1,
         precision: found.precision,
-        normalize: Normalized::of(&scaling),
+        normalize: normalized(&scaling),
         left_out: held.left_out,
     };
     let own = method.is_standard() && !args.common.no_compare;
