@@ -20,6 +20,7 @@ use crate::iteration::{
 use crate::limit::Limit;
 use crate::model::{Model, Warning};
 use crate::parameters::{Method, Parameters, StartWeights, Ties};
+use crate::penalties::Cost;
 use crate::progress::{Observer, Progress};
 use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
 use crate::stopping::Status;
@@ -169,46 +170,17 @@ pub(crate) fn run<'r>(
     let keeper = keeper.filter(|_| !(stopped.load(Ordering::Relaxed) || context.is_over()));
     let context = Context { keeper, ..context };
 
-    let from_bound = parameters.start_weights == StartWeights::Bound;
-    let mut bound = if stopped.load(Ordering::Relaxed) {
-        BoundReport::absent("bound-stopped", "the fit was stopped")
-    } else if context.is_over() {
-        BoundReport::absent("bound-out-of-time", "the time was up")
-    } else if let Some(known) = keeper.and_then(Keeper::bound) {
-        known
-    } else if parameters.bound || from_bound {
-        let found = bound_of_rows(rows, parameters.rank, &errors, context.deadline)?;
-        let whole = keeper.filter(|_| !context.is_over());
-        whole.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
-        found
-    } else {
-        BoundReport::not_asked()
+    let mut bound = match stopped.load(Ordering::Relaxed) {
+        true => BoundReport::absent("bound-stopped", "the fit was stopped"),
+        false => bound_before(rows, parameters, &errors, &context)?,
     };
-    let groups = rows.groups().len();
-    let start_weights = match &parameters.start_weights {
-        StartWeights::Even => None,
-        // Beyond its size limit the bound has no weights.
-        StartWeights::Bound if bound.weights.is_empty() => None,
-        StartWeights::Bound => Some(checked_weights(&bound.weights, groups)?),
-        StartWeights::Given { weights } => Some(checked_weights(weights, groups)?),
-    };
+    let start_weights = start_weights(parameters, &bound, rows.groups().len())?;
     if !parameters.bound && bound.value.is_some() {
         bound = BoundReport::not_asked();
     }
     let own = given.map(|start| start.in_own_units(unit));
     let mut scheme = parameters.method.scheme(squared_norm(rows));
-    let costs = match parameters.method {
-        Method::Penalised { penalties, .. } => {
-            let split = own.as_ref().map_or(1.0, |(_, split)| *split);
-            Some(penalties.in_units(rows.features(), rows.mass(), unit, split))
-        }
-        Method::WorstShare { .. } => {
-            let expected = "this needs all rows in memory, and groups have no part in it";
-            let (name, value) = ("method", "worst-share".to_owned());
-            return Err(Error::Parameter { name, value, expected });
-        }
-        _ => None,
-    };
+    let costs = costs(rows, parameters.method, own.as_ref().map_or(1.0, |(_, split)| *split))?;
     if let Some(costs) = costs {
         scheme = scheme.penalised(costs);
     }
@@ -249,4 +221,55 @@ pub(crate) fn run<'r>(
     }
     let fit_time = begin.elapsed() - baseline_time;
     Ok(RowsFit { model, rows, split, baseline_time, fit_time })
+}
+
+/// The bound, where somebody needs it and there is time: once it is known a checkpoint has it.
+fn bound_before(
+    rows: &dyn Rows,
+    parameters: &Parameters,
+    errors: &[f64],
+    context: &Context<'_>,
+) -> Result<BoundReport> {
+    if context.is_over() {
+        return Ok(BoundReport::absent("bound-out-of-time", "the time was up"));
+    }
+    if let Some(known) = context.keeper.and_then(Keeper::bound) {
+        return Ok(known);
+    }
+    if !parameters.bound && parameters.start_weights != StartWeights::Bound {
+        return Ok(BoundReport::not_asked());
+    }
+    let found = bound_of_rows(rows, parameters.rank, errors, context.deadline)?;
+    let whole = context.keeper.filter(|_| !context.is_over());
+    whole.map_or(Ok(()), |keeper| keeper.note_bound(&found))?;
+    Ok(found)
+}
+
+/// What the groups weigh in the first iterations, where that is not even.
+fn start_weights(
+    parameters: &Parameters,
+    bound: &BoundReport,
+    groups: usize,
+) -> Result<Option<Vec<f64>>> {
+    Ok(match &parameters.start_weights {
+        StartWeights::Even => None,
+        // Beyond its size limit the bound has no weights.
+        StartWeights::Bound if bound.weights.is_empty() => None,
+        StartWeights::Bound => Some(checked_weights(&bound.weights, groups)?),
+        StartWeights::Given { weights } => Some(checked_weights(weights, groups)?),
+    })
+}
+
+/// What entries of W and H cost, in the holder's units; `split`: how much of these H takes.
+fn costs(rows: &dyn Rows, method: Method, split: f64) -> Result<Option<(Cost, Cost)>> {
+    match method {
+        Method::Penalised { penalties, .. } => {
+            Ok(Some(penalties.in_units(rows.features(), rows.mass(), rows.unit(), split)))
+        }
+        Method::WorstShare { .. } => {
+            let expected = "this needs all rows in memory, and groups have no part in it";
+            Err(Error::Parameter { name: "method", value: "worst-share".to_owned(), expected })
+        }
+        _ => Ok(None),
+    }
 }

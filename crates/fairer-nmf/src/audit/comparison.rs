@@ -8,7 +8,8 @@
 use super::subject::is_fairer;
 use super::{
     AuditOptions, AuditPart, AuditReport, DrawBudget, Individuals, Pair, Peer, Peers, Refit,
-    Remark, Subject, Verdict, VerdictCode, audit, audit_pair, compare_individuals, evaluate,
+    Remark, Subject, TradeOffOptions, Verdict, VerdictCode, audit, audit_pair, compare_individuals,
+    evaluate,
 };
 use crate::bound::{BoundReport, global_bound};
 use crate::criterion::Allowance;
@@ -136,15 +137,7 @@ pub fn compare<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Comparison> {
     let remarks = peers.remarks();
-    let allowed = match &peers.fairer {
-        Some(peer) => peer.model.allowances(),
-        None => subject.allowances.clone(),
-    };
-    // Nothing allowed is nothing to remember.
-    let nothing = allowed.iter().all(|a| *a == Allowance::default());
-    let allowed = if nothing { Vec::new() } else { allowed };
-    let options = AuditOptions { allowances: allowed, ..options.clone() };
-    let options = &if subject.groups_found { options.untested() } else { options };
+    let options = &allowing(subject, &peers, options);
     let standard = peers.standard.as_ref().map(|peer| peer.model.components.view());
     // The curve ends at the fairer model: where there is another one, it is drawn with that.
     let curve = options.trade_off.filter(|_| peers.fairer.is_none());
@@ -154,38 +147,21 @@ pub fn compare<T: Element>(
     };
     begins(Role::Subject);
     let (h, w) = (subject.components, subject.representation);
-    // The verdict is about what one starts from: random groups of another dictionary say nothing to it.
-    let without_chance =
-        |of: AuditOptions| AuditOptions { chance: DrawBudget { draws: 0, ..of.chance }, ..of };
-    // A fairer model evens out by construction: a test of it finds differences where labels mean nothing. What is
-    // compared of it are rows that it has not seen, for their limits.
-    let evened = |of: AuditOptions| AuditOptions {
-        permutations: 0,
-        refit: of.refit.map(|refit| Refit { permutations: 0, ..refit }),
-        evened: true,
-        ..of
-    };
     let starts_from_standard = subject.is_fairer() && standard.is_some();
     let mut all = AuditOptions { trade_off: curve, ..options.clone() };
     // Random groups that its dictionary was not fitted to would be worse off than the groups that it was.
     if subject.is_fairer() {
-        all = evened(without_chance(all));
+        all = of_fairer(all);
     }
     let pair = Pair { components: h, representation: w, baselines, reference: standard };
     let mut main = audit_pair(data, &pair, &all, observer)?;
     if starts_from_standard {
         main.verdict = main.verdict.taken_back(ABOUT_STANDARD);
     }
-    let less = |method: Method, trade_off| AuditOptions {
-        folds: 0,
-        trade_off,
-        refit: options.refit.as_ref().map(|refit| refit.of(method)),
-        ..options.clone()
-    };
     let of_standard = (peers.standard.as_ref())
         .map(|peer| {
             begins(Role::Standard);
-            let mut options = less(peer.model.parameters.method, None);
+            let mut options = of_peer(options, peer, None);
             if !starts_from_standard {
                 options = AuditOptions { differences: false, ..without_chance(options) };
             }
@@ -193,21 +169,16 @@ pub fn compare<T: Element>(
         })
         .transpose()?;
     let mut change = if subject.is_fairer() { main.individuals.clone() } else { None };
-    let of_fairer = match &peers.fairer {
+    let fairer = match &peers.fairer {
         None => None,
         Some(peer) => {
             begins(Role::Fairer);
             let last = peer.model.components.view();
-            let options = less(peer.model.parameters.method, options.trade_off);
-            let options = evened(without_chance(options));
+            let options = of_fairer(of_peer(options, peer, options.trade_off));
             let from = standard.unwrap_or(h);
             let mut audit = audit(data, last, baselines, Some(from), &options, observer)?;
             audit.verdict = audit.verdict.taken_back(ABOUT_STANDARD);
-            main.trade_off = audit.trade_off.take();
-            main.options.trade_off = options.trade_off;
-            if let Some(at) = audit.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
-                main.unfinished.push(audit.unfinished.remove(at));
-            }
+            hand_over_curve(&mut audit, &mut main);
             let before = match standard.filter(|_| starts_from_standard) {
                 Some(first) => evaluate(data, first, None, baselines)?,
                 None => evaluate(data, h, w, baselines)?,
@@ -222,16 +193,12 @@ pub fn compare<T: Element>(
         Some(AuditedPeer { model, fit_time, audit })
     };
     let standard = audited(peers.standard, of_standard);
-    let fairer = audited(peers.fairer, of_fairer);
+    let fairer = audited(peers.fairer, fairer);
     let bound = subject.bound.clone();
     let bound = bound.unwrap_or_else(|| global_bound(data, main.rank, &main.offsets()));
     let method = subject.method;
     let mut found = Comparison { method, subject: main, standard, fairer, change, bound, remarks };
-    let parts = |role| found.of(role).into_iter().flat_map(|audit| &audit.unfinished);
-    let unfinished: Vec<Remark> = [Role::Subject, Role::Standard, Role::Fairer]
-        .into_iter()
-        .flat_map(|role| parts(role).map(move |&part| Remark::Unfinished { role, part }))
-        .collect();
+    let unfinished = unfinished(&found);
     found.remarks.extend(unfinished);
     let rise = rise(&found, subject);
     found.remarks.extend(rise);
@@ -239,6 +206,58 @@ pub fn compare<T: Element>(
         found.leave_untested(FoundGroups::UNTESTED);
     }
     Ok(found)
+}
+
+/// The options with what the fairer model allows; where groups were found in the rows nothing is tested.
+fn allowing(subject: &Subject<'_>, peers: &Peers, options: &AuditOptions) -> AuditOptions {
+    let allowed = match &peers.fairer {
+        Some(peer) => peer.model.allowances(),
+        None => subject.allowances.clone(),
+    };
+    // Nothing allowed is nothing to remember.
+    let nothing = allowed.iter().all(|a| *a == Allowance::default());
+    let allowances = if nothing { Vec::new() } else { allowed };
+    let options = AuditOptions { allowances, ..options.clone() };
+    if subject.groups_found { options.untested() } else { options }
+}
+
+/// Random groups of a dictionary that the verdict is not about say nothing to it.
+fn without_chance(of: AuditOptions) -> AuditOptions {
+    AuditOptions { chance: DrawBudget { draws: 0, ..of.chance }, ..of }
+}
+
+/// A fairer model evens out by construction: a test of it finds differences where labels mean nothing. What is
+/// compared of it are rows that it has not seen, for their limits.
+fn of_fairer(of: AuditOptions) -> AuditOptions {
+    let refit = of.refit.map(|refit| Refit { permutations: 0, ..refit });
+    without_chance(AuditOptions { permutations: 0, evened: true, refit, ..of })
+}
+
+/// What is asked of a peer: less than of the subject, and fits anew in its own way.
+fn of_peer(
+    options: &AuditOptions,
+    peer: &Peer,
+    trade_off: Option<TradeOffOptions>,
+) -> AuditOptions {
+    let method = peer.model.parameters.method;
+    let refit = options.refit.as_ref().map(|refit| refit.of(method));
+    AuditOptions { folds: 0, trade_off, refit, ..options.clone() }
+}
+
+/// The curve that ends at the fairer model is the subject's, and so is that it was not finished.
+fn hand_over_curve(fairer: &mut AuditReport, subject: &mut AuditReport) {
+    subject.trade_off = fairer.trade_off.take();
+    subject.options.trade_off = fairer.options.trade_off;
+    if let Some(at) = fairer.unfinished.iter().position(|p| *p == AuditPart::TradeOff) {
+        subject.unfinished.push(fairer.unfinished.remove(at));
+    }
+}
+
+/// What stops have left out of the audits.
+fn unfinished(found: &Comparison) -> Vec<Remark> {
+    let parts = |role| found.of(role).into_iter().flat_map(|audit| &audit.unfinished);
+    let of = |role| parts(role).map(move |&part| Remark::Unfinished { role, part });
+    [Role::Subject, Role::Standard, Role::Fairer].into_iter().flat_map(of).collect()
 }
 
 /// What the fairer model costs all together against standard NMF, where that has to be said. A dictionary that allows for

@@ -6,13 +6,14 @@ use super::findings::{Findings, adjusted_p};
 use super::group::GroupAudit;
 use super::verdict;
 use super::{
-    AuditOptions, AuditPart, Bootstrap, Differences, FeatureError, HeldOut, Individuals,
-    Permutation, RandomGroups, Resampling, Topic, TopicMatch, TradeOff, Verdict, bootstrap, chance,
-    compare_individuals, describe_topics, difference, evaluate, feature_errors, is_small,
-    match_topics, permutation, trade_off, unseen,
+    AuditOptions, AuditPart, Bootstrap, Differences, Evaluation, FeatureError, HeldOut,
+    Individuals, Permutation, RandomGroups, Resampling, Topic, TopicMatch, TradeOff, Verdict,
+    bootstrap, chance, compare_individuals, describe_topics, difference, evaluate, feature_errors,
+    is_small, match_topics, permutation, trade_off, unseen,
 };
 use crate::bound::BoundReport;
 use crate::criterion::{Allowance, Minimised};
+use crate::data::Group;
 use crate::once::once;
 use crate::rows::Element;
 use crate::steps::Parts;
@@ -202,27 +203,8 @@ fn of_pair<T: Element>(
     o.chance.check()?;
     let rank = components.nrows();
     let found = evaluate(data, components, representation, baselines)?;
-    let groups: Vec<GroupAudit> = data
-        .groups()
-        .iter()
-        .enumerate()
-        .map(|(l, group)| GroupAudit {
-            name: group.name.clone(),
-            family: group.family.clone(),
-            rows: group.rows.len(),
-            effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
-            observed: data.observed_share(l),
-            norm: group.norm(),
-            baseline_error: baselines[l],
-            relative_error: found.relative_errors[l],
-            loss: found.losses[l],
-            small: is_small(group.rows.len(), rank),
-            outside: o.allowances.get(l).is_some_and(|a| a.outside),
-        })
-        .collect();
-
+    let groups = groups(data, &found, (baselines, rank), o);
     let mut parts = Parts { observer, unfinished: Vec::new() };
-    let some = |count: usize| (count > 0).then_some(count);
     // What the verdict needs comes first: a stop leaves out the rest.
     let errors = &found.row_squared_errors;
     let several = data.groups().len() > 1;
@@ -276,32 +258,10 @@ fn of_pair<T: Element>(
     let trade_off = parts.run(AuditPart::TradeOff, runs, |steps| {
         trade_off::watched(data, &starts, (baselines, &o.allowances), &curve, steps)
     })?;
-    let (bootstrap_refit, permutation_refit) = match &o.refit {
-        None => (None, None),
-        Some(r) => (
-            parts.run(AuditPart::RefitIntervals, some(r.draws), |steps| {
-                let resampling = Resampling { draws: r.draws, level: o.level, seed: o.seed };
-                bootstrap::refit(data, components, &found, &r.parameters, resampling, steps)
-            })?,
-            // The groups as they are come on top of the random ones.
-            parts.run(
-                AuditPart::RefitPermutation,
-                some(r.permutations).filter(|_| several).map(|draws| draws + 1),
-                |steps| {
-                    let size = (rank, o.baseline_runs);
-                    permutation::refit(data, &found, size, r.permutations, o.seed, steps)
-                },
-            )?,
-        ),
-    };
-    let individuals = reference
-        .map(|h| {
-            evaluate(data, h, None, baselines)
-                .map(|other| compare_individuals(data, &found, &other))
-        })
-        .transpose()?;
-    let loss = |g: &GroupAudit| if g.outside { f64::NEG_INFINITY } else { g.loss };
-    let worst_group = crate::weights::largest(&groups.iter().map(loss).collect::<Vec<f64>>());
+    let (bootstrap_refit, permutation_refit) = refits(data, components, &found, o, &mut parts)?;
+    let other = reference.map(|h| evaluate(data, h, None, baselines)).transpose()?;
+    let individuals = other.map(|other| compare_individuals(data, &found, &other));
+    let worst_group = worst(&groups);
     let squares: f64 = found.row_squared_errors.iter().sum();
     let total_error = (squares / data.squared_norm()).sqrt();
     let verdict = verdict::verdict(&Findings {
@@ -341,4 +301,62 @@ fn of_pair<T: Element>(
     let too_few = report.shown_permutation().and_then(|test| test.too_few(o.level));
     report.verdict.notes.extend(too_few);
     Ok(report)
+}
+
+/// What a count asks for, where it asks for anything.
+fn some(count: usize) -> Option<usize> {
+    (count > 0).then_some(count)
+}
+
+/// The groups with what a dictionary of a rank costs them.
+fn groups<T: Element>(
+    data: &GroupedData<'_, T>,
+    found: &Evaluation<T>,
+    (baselines, rank): (&[f64], usize),
+    options: &AuditOptions,
+) -> Vec<GroupAudit> {
+    let of = |(l, group): (usize, &Group)| GroupAudit {
+        name: group.name.clone(),
+        family: group.family.clone(),
+        rows: group.rows.len(),
+        effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
+        observed: data.observed_share(l),
+        norm: group.norm(),
+        baseline_error: baselines[l],
+        relative_error: found.relative_errors[l],
+        loss: found.losses[l],
+        small: is_small(group.rows.len(), rank),
+        outside: options.allowances.get(l).is_some_and(|a| a.outside),
+    };
+    data.groups().iter().enumerate().map(of).collect()
+}
+
+/// The group with the largest loss, of those inside the maximum.
+fn worst(groups: &[GroupAudit]) -> usize {
+    let loss = |g: &GroupAudit| if g.outside { f64::NEG_INFINITY } else { g.loss };
+    crate::weights::largest(&groups.iter().map(loss).collect::<Vec<f64>>())
+}
+
+/// Intervals and test for which everything is fitted anew, where they are asked for.
+fn refits<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    found: &Evaluation<T>,
+    options: &AuditOptions,
+    parts: &mut Parts<'_>,
+) -> Result<(Option<Bootstrap>, Option<Permutation>)> {
+    let Some(refit) = &options.refit else { return Ok((None, None)) };
+    let seed = options.seed;
+    let intervals = parts.run(AuditPart::RefitIntervals, some(refit.draws), |steps| {
+        let resampling = Resampling { draws: refit.draws, level: options.level, seed };
+        bootstrap::refit(data, components, found, &refit.parameters, resampling, steps)
+    })?;
+    // The groups as they are come on top of the random ones.
+    let shuffles = some(refit.permutations).filter(|_| data.groups().len() > 1);
+    let test =
+        parts.run(AuditPart::RefitPermutation, shuffles.map(|draws| draws + 1), |steps| {
+            let size = (components.nrows(), options.baseline_runs);
+            permutation::refit(data, found, size, refit.permutations, seed, steps)
+        })?;
+    Ok((intervals, test))
 }
