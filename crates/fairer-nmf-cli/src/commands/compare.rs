@@ -2,15 +2,17 @@
 
 use clap::Args;
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Matrix, Method};
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
-use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
+use fairer_nmf::{Baseline, Matrix, Method, Note};
+use fairer_nmf_io::{Failure, Loaded, check_rank};
+use fairer_nmf_paper::neighbours::{ALL, Compared, Neighbour, compare};
+use fairer_nmf_report::{Remark, Report};
 
+use super::order::{self, OnData};
 use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{about_data, neighbour_json, neighbour_table, of_neighbours};
-use crate::screen::{Bar, show, stopped};
+use crate::results::{Found, about_data, neighbour_json, neighbour_table, of_neighbours};
+use crate::screen::{Bar, stopped};
 use crate::work::load;
 
 /// Set the methods of others beside Fairer-NMF, under one audit
@@ -69,26 +71,77 @@ pub(crate) struct CompareArgs {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.run);
-    let groups = Some(&args.groups);
-    let methods = methods(&args.methods)?;
-    if args.solver.time_limit.is_some() {
-        return Err(Failure::wrong(
-            "--time-limit does not go with compare: a method that is cut short says nothing of the method",
-        ));
+    order::run(args)
+}
+
+impl OnData for CompareArgs {
+    type Beside = Vec<Neighbour>;
+    type Found = Neighbours;
+
+    fn run_args(&self) -> &RunArgs {
+        &self.run
     }
-    if args.baseline.baseline == Some(BaselineKind::Named(Baseline::adjusted())) {
-        return Err(Failure::wrong(
-            "--baseline adjusted: compare has the excess loss beside every loss; take best",
-        ));
+
+    fn claim(&self) -> Result<Files, Failure> {
+        methods(&self.methods)?;
+        if self.solver.time_limit.is_some() {
+            return Err(Failure::wrong(
+                "--time-limit does not go with compare: a method that is cut short says nothing of the method",
+            ));
+        }
+        if self.baseline.baseline == Some(BaselineKind::Named(Baseline::adjusted())) {
+            return Err(Failure::wrong(
+                "--baseline adjusted: compare has the excess loss beside every loss; take best",
+            ));
+        }
+        let groups = Some(&self.groups);
+        let read = meaning::files_read(&self.data, groups, Some(&self.baseline), None)?;
+        let asked = Asked::new(self.json.as_deref(), self.report.as_deref(), self.force);
+        Files::claim(&read, &asked)
     }
-    let read = meaning::files_read(&args.data, groups, Some(&args.baseline), None)?;
-    let asked = Asked::new(args.json.as_deref(), args.report.as_deref(), args.force);
-    let files = Files::claim(&read, &asked)?;
-    let loaded = load(&args.data, groups, &bar)?;
-    match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => run_on(args, &methods, &loaded, matrix, files, &bar),
-        AnyMatrix::F64(matrix) => run_on(args, &methods, &loaded, matrix, files, &bar),
+
+    fn load(&self, bar: &Bar) -> Result<(Loaded, Vec<Neighbour>), Failure> {
+        let methods = methods(&self.methods)?;
+        Ok((load(&self.data, Some(&self.groups), bar)?, methods))
+    }
+
+    fn work<T: Element>(
+        &self,
+        (loaded, methods): (&Loaded, &Vec<Neighbour>),
+        matrix: Matrix<'_, T>,
+        _files: &mut Files,
+        bar: &Bar,
+    ) -> Result<Neighbours, Failure> {
+        run_on(self, methods, loaded, matrix, bar)
+    }
+}
+
+/// What came out, and its page.
+pub(crate) struct Neighbours {
+    found: Compared,
+    notes: Vec<Note>,
+    page: Report,
+}
+
+impl Found for Neighbours {
+    fn notes(&self) -> Vec<Note> {
+        self.notes.clone()
+    }
+
+    fn table(&self) -> String {
+        neighbour_table(&self.found)
+    }
+
+    fn warnings(&self) -> &[Remark] {
+        &[]
+    }
+
+    fn json(&self) -> Vec<u8> {
+        neighbour_json(&self.found)
+    }
+
+    fn page(&self) -> Result<Option<&Report>, Failure> {
+        Ok(Some(&self.page))
     }
 }
 
@@ -109,9 +162,8 @@ fn run_on<T: Element>(
     methods: &[Neighbour],
     loaded: &Loaded,
     matrix: Matrix<'_, T>,
-    mut files: Files,
     bar: &Bar,
-) -> Result<(), Failure> {
+) -> Result<Neighbours, Failure> {
     let dataset = &loaded.dataset;
     let scaling = meaning::scaling(args.solver.normalize, &args.data.text, dataset);
     let data = loaded.grouped(matrix, &scaling)?;
@@ -132,11 +184,6 @@ fn run_on<T: Element>(
             "stopped; a method that is cut short says nothing of the method",
         ));
     }
-    let shown = !args.run.quiet && !files.to_stdout();
-    show(bar, &dataset.notes, shown.then(|| neighbour_table(&found)), &[])?;
     let page = of_neighbours(about_data(args.title.as_deref(), dataset), &data, &found);
-    files.write_json(|| neighbour_json(&found))?;
-    files.write_pages(&page)?;
-    bar.wrote(&files.finish()?);
-    Ok(())
+    Ok(Neighbours { found, notes: dataset.notes.clone(), page })
 }

@@ -2,15 +2,16 @@
 
 use clap::Args;
 use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Matrix, Method};
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded, check_rank};
-use fairer_nmf_report::Remark;
+use fairer_nmf::{Baseline, Matrix, Method, Note};
+use fairer_nmf_io::{Failure, Loaded, check_rank};
+use fairer_nmf_report::{Remark, Report};
 
+use super::order::{self, OnData};
 use crate::args::{BaselineArgs, DataArgs, GroupArgs, Ranks, RunArgs, SolverArgs, method};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{Sweep, about_data, choice_note, dimensions, of_sweep, rank_table};
-use crate::screen::{Bar, Deadline, show, stopped};
+use crate::results::{Found, Sweep, about_data, choice_note, dimensions, of_sweep, rank_table};
+use crate::screen::{Bar, Deadline, stopped};
 use crate::work::{Plan, left_by_ranks, load};
 
 /// Compare methods over a range of ranks
@@ -93,19 +94,69 @@ pub(crate) struct SweepArgs {
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
-    let bar = Bar::new(&args.run);
-    let groups = Some(&args.groups);
-    let read = meaning::files_read(&args.data, groups, Some(&args.baseline), None)?;
-    let asked = Asked {
-        charts: args.charts.as_deref(),
-        ..Asked::new(args.json.as_deref(), args.report.as_deref(), args.force)
-    };
-    meaning::check_hiding(&args.groups, args.min_group_size)?;
-    let files = Files::claim(&read, &asked)?;
-    let loaded = load(&args.data, groups, &bar)?;
-    match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => sweep(args, &loaded, matrix, files, &bar),
-        AnyMatrix::F64(matrix) => sweep(args, &loaded, matrix, files, &bar),
+    order::run(args)
+}
+
+impl OnData for SweepArgs {
+    type Beside = ();
+    type Found = Swept;
+
+    fn run_args(&self) -> &RunArgs {
+        &self.run
+    }
+
+    fn claim(&self) -> Result<Files, Failure> {
+        let groups = Some(&self.groups);
+        let read = meaning::files_read(&self.data, groups, Some(&self.baseline), None)?;
+        let asked = Asked {
+            charts: self.charts.as_deref(),
+            ..Asked::new(self.json.as_deref(), self.report.as_deref(), self.force)
+        };
+        meaning::check_hiding(&self.groups, self.min_group_size)?;
+        Files::claim(&read, &asked)
+    }
+
+    fn load(&self, bar: &Bar) -> Result<(Loaded, ()), Failure> {
+        Ok((load(&self.data, Some(&self.groups), bar)?, ()))
+    }
+
+    fn work<T: Element>(
+        &self,
+        (loaded, ()): (&Loaded, &()),
+        matrix: Matrix<'_, T>,
+        files: &mut Files,
+        bar: &Bar,
+    ) -> Result<Swept, Failure> {
+        sweep(self, loaded, matrix, files, bar)
+    }
+}
+
+/// What came out, of data of this size.
+pub(crate) struct Swept {
+    sweep: Sweep,
+    notes: Vec<Note>,
+    dimensions: String,
+}
+
+impl Found for Swept {
+    fn notes(&self) -> Vec<Note> {
+        self.notes.clone()
+    }
+
+    fn table(&self) -> String {
+        rank_table(&self.sweep, &self.dimensions)
+    }
+
+    fn warnings(&self) -> &[Remark] {
+        &self.sweep.warnings
+    }
+
+    fn json(&self) -> Vec<u8> {
+        self.sweep.to_json()
+    }
+
+    fn page(&self) -> Result<Option<&Report>, Failure> {
+        Ok(self.sweep.report.as_ref())
     }
 }
 
@@ -113,9 +164,9 @@ fn sweep<T: Element>(
     args: &SweepArgs,
     loaded: &Loaded,
     matrix: Matrix<'_, T>,
-    mut files: Files,
+    files: &mut Files,
     bar: &Bar,
-) -> Result<(), Failure> {
+) -> Result<Swept, Failure> {
     let dataset = &loaded.dataset;
     let scaling = meaning::scaling(args.solver.normalize, &args.data.text, dataset);
     let data = loaded.grouped(matrix, &scaling)?;
@@ -163,17 +214,12 @@ fn sweep<T: Element>(
     }
     sweep.warnings.extend(sweep.unfinished(groups));
     sweep.min_group_size = args.min_group_size;
-    let shown = !args.run.quiet && !files.to_stdout();
-    let what = dimensions(data.rows(), data.features(), groups);
+    let dimensions = dimensions(data.rows(), data.features(), groups);
     let mut notes = dataset.notes.clone();
     notes.extend(data.reader_notes());
-    show(bar, &notes, shown.then(|| rank_table(&sweep, &what)), &sweep.warnings)?;
     let mut about = about_data(args.title.as_deref(), dataset);
     about.min_group_size = args.min_group_size;
     about.notes.extend(chosen);
     sweep.report = Some(of_sweep(about, &data, &sweep));
-    files.write_json(|| sweep.to_json())?;
-    sweep.report.iter().try_for_each(|report| files.write_pages(report))?;
-    bar.wrote(&files.finish()?);
-    Ok(())
+    Ok(Swept { sweep, notes, dimensions })
 }
