@@ -11,6 +11,7 @@ import pytest
 import fairer_nmf
 from fairer_nmf import FairerNMF
 from fairer_nmf._parameters import Parameters
+from rust_files import RustCrate
 
 FILES = {path.stem: path for path in pathlib.Path(fairer_nmf.__file__).parent.glob("*.py")}
 
@@ -40,67 +41,6 @@ def test_the_files_below_know_the_estimators_parameters_by_the_same_types():
 
 
 CRATES = pathlib.Path(__file__).parents[2]
-
-
-def leaves(tree):
-    """The paths of a tree of `use`: `a::{b, c::d}` has `a::b` and `a::c::d`."""
-    head, brace, rest = tree.partition("{")
-    if not brace:
-        return [tree.split(" as ")[0].strip()]
-    parts, depth = [""], 0
-    for letter in rest[: rest.rindex("}")]:
-        depth += (letter == "{") - (letter == "}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [head.strip() + leaf for part in parts if part.strip() for leaf in leaves(part.strip())]
-
-
-class RustCrate:
-    """Files of a crate by their modules, and what each takes from the others."""
-
-    def __init__(self, source):
-        self.files = {}
-        for path in source.rglob("*.rs"):
-            *rooms, name = path.relative_to(source).with_suffix("").parts
-            if "tests" not in (*rooms, name):
-                own = tuple(rooms) if name in ("mod", "lib", "main") else (*rooms, name)
-                self.files[own] = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
-        self.uses = {own: [*self.used(own)] for own in self.files}
-
-    def used(self, own):
-        inside = {path[-1] for path in self.files if path and path[:-1] == own}
-        statement = r"^(pub(?:\([a-z]+\))? )?use ([\w:{},*\s]+);"
-        for public, tree in re.findall(statement, self.files[own], re.MULTILINE):
-            for leaf in leaves(re.sub(r"\s+", " ", tree)):
-                first, *path = leaf.split("::")
-                at = () if first == "crate" else own
-                if first in inside:
-                    path = [first, *path]
-                elif first not in ("crate", "self", "super"):
-                    continue
-                while first == "super":
-                    at = at[:-1]
-                    first = path.pop(0) if path[:1] == ["super"] else ""
-                yield bool(public), (*at, *path)
-
-    def home(self, path):
-        """The file that defines what a path names: a room's face may only hand it on."""
-        own = next(path[:n] for n in range(len(path), -1, -1) if path[:n] in self.files)
-        wanted = path[len(own) : len(own) + 1]
-        for public, other in self.uses[own]:
-            if wanted and public and other[-1:] == wanted and other != path:
-                return self.home(other)
-        return own
-
-    def graph(self):
-        """What files take from others, but for rooms from what is in them."""
-        taken = {own: {self.home(path) for _, path in uses} for own, uses in self.uses.items()}
-        return {
-            own: {other for other in others if other[: len(own)] != own}
-            for own, others in taken.items()
-        }
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in CRATES.glob("*/src")))
