@@ -9,7 +9,9 @@ use fairer_nmf_paper::neighbours::{ALL, Neighbour, compare};
 use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{about_data, neighbour_json, neighbour_table, of_neighbours};
+use crate::results::{
+    about_data, neighbour_json, neighbour_table, neighbour_warnings, of_neighbours,
+};
 use crate::screen::{Bar, show, stopped};
 use crate::work::load;
 
@@ -133,7 +135,7 @@ fn run_on<T: Element>(
         ));
     }
     let shown = !args.run.quiet && !files.to_stdout();
-    show(bar, &dataset.notes, shown.then(|| neighbour_table(&found)), &[])?;
+    show(bar, &dataset.notes, shown.then(|| neighbour_table(&found)), &neighbour_warnings(&found))?;
     let page = of_neighbours(about_data(args.title.as_deref(), dataset), &data, &found);
     files.write_json(|| neighbour_json(&found))?;
     files.write_pages(&page)?;

@@ -15,7 +15,7 @@ mod table;
 pub(crate) use audited::{of_audit, page_of};
 pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, of_fit};
-pub(crate) use neighbours::{neighbour_json, neighbour_table, of_neighbours};
+pub(crate) use neighbours::{neighbour_json, neighbour_table, neighbour_warnings, of_neighbours};
 pub(crate) use outcome::{DataFacts, Normalized, Outcome, Seconds, choice_notes};
 pub(crate) use page::{About, about, about_data, of_sweep, ranks};
 pub(crate) use publish::json;

@@ -216,7 +216,8 @@ fn a_comparison_says_that_nothing_was_tested_and_what_random_groups_show() {
     );
     let page = place.read("c.html");
     assert!(page.contains("was not tested: the methods are only set side by side"));
-    assert!(page.contains(" rows would show ") && page.contains(" on average."));
+    assert!(page.contains(" rows would show ") && page.contains("Beside random groups"));
+    assert!(!page.contains("Beyond the others, points"), "no difference was tested");
     assert!(page.contains("No shared model of this rank"), "separate models are below the bound");
 }
 
@@ -229,4 +230,31 @@ fn chance_is_not_shown_under_a_dictionary_that_evens_out() {
     let said = place.heart("audit", &audit).out;
     assert!(!said.contains("random group:"), "{said}");
     assert!(place.json("a.json")["groups"][0]["chance_mean"].is_null());
+}
+
+/// Small groups look worst by construction: what random ones show stands beside them, and who bends the methods is said.
+#[test]
+fn a_comparison_says_which_methods_were_bent_for_a_few_rows() {
+    let place = Place::with("h.csv", eight_of_heart());
+    let data = ["--group-by", "part", "--drop", "disease,sex", "--rank", "5"];
+    let files =
+        ["--methods", "standard,am,reweighted-rows", "--json", "c.json", "--report", "c.html"];
+    let ran = place.ok(&[&["compare", "h.csv"][..], &data, &files].concat());
+    let json = place.json("c.json");
+    let said = json["warnings"][0]["sentence"].as_str().unwrap();
+    assert_eq!(json["warnings"][0]["code"], "total-error-rose");
+    assert!(
+        said.starts_with("Fairer-NMF (AM)") && said.contains("bent for group 'few' (8 rows)"),
+        "{said}"
+    );
+    assert!(ran.err.contains(said) && ran.err.matches("bent for").count() == 1, "{}", ran.err);
+    for row in ["random group, mean", "random group, from", "random group, to"] {
+        assert!(ran.out.contains(row), "{}", ran.out);
+    }
+    let [mean, low, high] =
+        ["chance", "chance_low", "chance_high"].map(|field| number(&json[field][0]));
+    assert!(low < mean && mean < high && low > 0.0, "{low} {mean} {high}");
+    let page = place.read("c.html");
+    assert!(page.contains("(8\u{a0}rows)") || page.contains("(8 rows)"), "{said}");
+    assert!(page.contains("random groups of the same size"), "the band of the first picture");
 }
