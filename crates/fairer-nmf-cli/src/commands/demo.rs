@@ -127,7 +127,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         baseline: Baseline::Estimate(Estimate::best()),
         parameters,
     };
-    let records = plan.run(&data, &Deadline::new(None), &bar)?;
+    let (records, _) = plan.run(&data, &Deadline::new(None), &bar)?;
     bar.finish();
     if let Some(report) = &mut outcome.report {
         report.ranks = Some(ranks(&Sweep::of(&plan, records, outcome.baseline_runs)));

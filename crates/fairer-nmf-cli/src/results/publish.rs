@@ -67,8 +67,9 @@ impl Sweep {
         sweep.records.retain(|r| hidden.shows(&r.group));
         for record in &mut sweep.records {
             (record.norm, record.baseline_error) = (f64::NAN, f64::NAN);
-            record.worst_loss = f64::NAN;
+            (record.worst_loss, record.total_error) = (f64::NAN, f64::NAN);
         }
+        sweep.chance.retain(|random| hidden.shows(&random.group));
         sweep.rank_choice = None;
         sweep.warnings.retain(|remark| hidden.keeps(remark));
         Cow::Owned(sweep)

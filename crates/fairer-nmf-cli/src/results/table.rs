@@ -100,8 +100,12 @@ fn numbers<'a>(
 /// What random groups of the size show, and nine of ten of them, in a model's row of results.
 fn random(result: &GroupResult) -> Option<String> {
     let (low, high) = result.chance_low.zip(result.chance_high)?;
-    let mean = four_digits(result.chance_mean?);
-    Some(format!("{mean} ({} to {})", four_digits(low), four_digits(high)))
+    Some(chance_band(result.chance_mean?, low, high))
+}
+
+/// A mean, and in brackets the range that holds nine of ten.
+pub(super) fn chance_band(mean: f64, low: f64, high: f64) -> String {
+    format!("{} ({} to {})", four_digits(mean), four_digits(low), four_digits(high))
 }
 
 /// The columns that the outcome has something for, each beside what it belongs to.
