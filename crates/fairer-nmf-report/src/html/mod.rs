@@ -3,6 +3,7 @@
 mod beside_chance;
 mod compared;
 mod cost;
+mod group_table;
 mod is_it_real;
 mod limits;
 mod parts;

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::beside_chance;
-use super::parts::{Cell, Row, Table, figure, figures, list, words};
+use super::parts::{figure, list};
+use super::{beside_chance, group_table};
 use crate::content::{GroupOutcome, Report};
 use crate::escape::{in_sentence, name, strong};
-use crate::numbers::{NONE, Percent, count, plain};
+use crate::numbers::{Percent, count};
 use crate::pictures::{self, NARROW, WIDE, by_loss};
 use crate::svg::Theme;
 
@@ -39,7 +39,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
         );
         body.push_str(&figure(&wide, &narrow, &caption));
     }
-    let table = table(report, percent);
+    let table = group_table::table(report, percent);
     match table.rows.len() {
         0 => {}
         // A long table would stand between the reader and all that follows.
@@ -56,7 +56,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
 }
 
 /// The groups that share the largest loss at the precision shown, and that loss.
-fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
+pub fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
     let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
     let groups = || report.who_pays.groups.iter().filter(|g| !g.outside);
     let largest = groups().filter_map(loss).reduce(f64::max)?;
@@ -218,88 +218,6 @@ fn definitions(report: &Report) -> String {
         "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
          (its norm). <b>Alone</b> is that error with a dictionary of the group’s own{runs}. <b>Loss</b> is the \
          difference: what the group pays for sharing. Below zero, the shared dictionary serves it better."
-    )
-}
-
-fn table(report: &Report, percent: Percent) -> Table {
-    let norms = report.who_pays.groups.iter().any(|g| g.norm.is_some());
-    let effective = report.who_pays.groups.iter().any(|g| g.effective_rows.is_some());
-    let observed = report.who_pays.groups.iter().any(|g| g.observed.is_some());
-    let mut columns = vec![words("Group"), figures("Rows")];
-    if effective {
-        columns.push(figures("Effective rows"));
-    }
-    if observed {
-        columns.push(figures("Observed, %"));
-    }
-    if norms {
-        columns.push(figures("Norm"));
-    }
-    columns.push(figures("Alone, %"));
-    let mut spans = vec![(String::new(), columns.len())];
-    for model in &report.models {
-        spans.push((model.name.clone(), 2));
-        columns.push(figures("Error, %"));
-        columns.push(figures("Loss, %"));
-    }
-    let tops: Vec<Option<f64>> =
-        (0..report.models.len()).map(|i| worst(report, i, percent).map(|(_, loss)| loss)).collect();
-    let rows = by_loss(report)
-        .into_iter()
-        .map(|group| {
-            let mut cells = vec![
-                Cell::html(group_name(group)),
-                Cell::number(count(group.rows), group.rows as f64),
-            ];
-            if effective {
-                let rows = group.effective_rows.unwrap_or(group.rows as f64);
-                cells.push(Cell::number(plain(rows, 1), rows));
-            }
-            if observed {
-                let share = group.observed.unwrap_or(1.0);
-                cells.push(Cell::number(percent.bare(share), share));
-            }
-            if norms {
-                let norm = group.norm.unwrap_or(f64::NAN);
-                cells.push(Cell::number(plain(norm, 2), norm));
-            }
-            cells.push(baseline(group, percent));
-            for (i, top) in tops.iter().enumerate() {
-                let Some(result) = group.results.get(i) else {
-                    cells.extend([NONE, NONE].map(|t| Cell::number(t.into(), f64::NAN)));
-                    continue;
-                };
-                cells
-                    .push(Cell::number(percent.bare(result.relative_error), result.relative_error));
-                let shown = percent.bare(result.loss);
-                let is_top = top.is_some_and(|t| percent.same(t, result.loss)) && !group.outside;
-                let shown = if is_top { format!("<strong>{shown}</strong>") } else { shown };
-                cells.push(Cell::number(shown, result.loss));
-            }
-            Row { cells, rank: None }
-        })
-        .collect();
-    Table {
-        caption: "Every group under every model; the largest loss of each model in bold".into(),
-        spans,
-        columns,
-        rows,
-    }
-}
-
-fn group_name(group: &GroupOutcome) -> String {
-    let badge = if group.small { " <span class=\"badge\">small</span>" } else { "" };
-    format!("{}{badge}", name(&group.name))
-}
-
-fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
-    let spread =
-        group.relative_baseline_sd.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
-            format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
-        });
-    Cell::number(
-        format!("{}{spread}", percent.bare(group.relative_baseline)),
-        group.relative_baseline,
     )
 }
 

@@ -19,8 +19,16 @@ fn as_xml(page: &str) -> String {
     out
 }
 
-fn all_samples() -> [Report; 5] {
-    [samples::demo(), samples::three(), samples::sixty(), samples::hostile(), Report::default()]
+fn all_samples() -> [Report; 7] {
+    [
+        samples::demo(),
+        samples::three(),
+        samples::sixty(),
+        samples::hostile(),
+        samples::beside::sweep(),
+        samples::beside::compared(),
+        Report::default(),
+    ]
 }
 
 /// Everything a report is turned into, in one string.
