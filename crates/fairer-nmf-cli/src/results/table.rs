@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use fairer_nmf::fit::Choice;
-use fairer_nmf::internals::four_digits;
+use fairer_nmf::internals::{four_digits, told_apart};
 use fairer_nmf::stopping::Status;
 use fairer_nmf_report::GroupResult;
 
@@ -105,7 +105,8 @@ fn random(result: &GroupResult) -> Option<String> {
 
 /// A mean, and in brackets the range that holds nine of ten.
 pub(super) fn chance_band(mean: f64, low: f64, high: f64) -> String {
-    format!("{} ({} to {})", four_digits(mean), four_digits(low), four_digits(high))
+    let shown = told_apart(low, high);
+    format!("{} ({} to {})", shown(mean), shown(low), shown(high))
 }
 
 /// The columns that the outcome has something for, each beside what it belongs to.

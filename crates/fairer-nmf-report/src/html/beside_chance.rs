@@ -30,6 +30,8 @@ pub fn table(report: &Report, groups: Vec<&GroupOutcome>, percent: Percent) -> T
             Cell::number(percent.bare(result.loss), result.loss),
         ];
         if chance {
+            let (low, high) = result.chance().unwrap_or((f64::NAN, f64::NAN));
+            let percent = percent.telling(low, high);
             let shown = |value: Option<f64>| {
                 let value = value.unwrap_or(f64::NAN);
                 Cell::number(percent.bare(value), value)

@@ -103,7 +103,8 @@ fn lowest(
     let all = tried.iter().filter_map(at);
     let (rank, worst, group) = all.min_by(|a, b| a.1.loss_mean.total_cmp(&b.1.loss_mean))?;
     let random = worst.chance().map_or_else(String::new, |(low, high)| {
-        format!("; random groups of its size show {} to {}", percent.show(low), percent.show(high))
+        let [low, high] = [low, high].map(|end| percent.telling(low, high).show(end));
+        format!("; random groups of its size show {low} to {high}")
     });
     Some(format!(
         "With {}, the largest mean loss of any group{shown} is smallest at rank {}: {} ({}{random}).",
@@ -179,6 +180,8 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
 
 /// What random groups of the size show: their mean, and nine of ten of them.
 fn chance_cells(point: Option<&RankPoint>, percent: Percent) -> [Cell; 3] {
+    let (low, high) = point.and_then(RankPoint::chance).unwrap_or((f64::NAN, f64::NAN));
+    let percent = percent.telling(low, high);
     let shown = |of: fn(&RankPoint) -> Option<f64>| {
         let value = point.and_then(of).unwrap_or(f64::NAN);
         Cell::number(percent.bare(value), value)

@@ -139,11 +139,10 @@ fn of_chance(group: &GroupOutcome, percent: Percent) -> String {
     let rows = count(group.rows);
     let mean = result.and_then(|result| result.chance_mean);
     match (chance, mean) {
-        (Some((low, high)), _) => format!(
-            " A random group of {rows} rows would show {} to {}.",
-            percent.show(low),
-            percent.show(high)
-        ),
+        (Some((low, high)), _) => {
+            let [low, high] = [low, high].map(|end| percent.telling(low, high).show(end));
+            format!(" A random group of {rows} rows would show {low} to {high}.")
+        }
         (None, Some(mean)) => {
             format!(" A random group of {rows} rows would show {} on average.", percent.show(mean))
         }
