@@ -97,6 +97,18 @@ fn numbers<'a>(
     column(header, move |group| (cell(group).unwrap_or_else(dash), PLAIN))
 }
 
+/// The row of results of a group under one of its models.
+type UnderModel = fn(&GroupOutcome) -> Option<&GroupResult>;
+
+/// The model whose differences between groups were tested, which the verdict is about; none where none was.
+fn model_tested(outcome: &Outcome) -> Option<UnderModel> {
+    let models: [UnderModel; 2] = [|g| Some(&g.own), |g| g.standard.as_ref()];
+    let has = |of: &UnderModel| {
+        outcome.groups.iter().any(|g| of(g).is_some_and(|result| result.difference.is_some()))
+    };
+    models.into_iter().find(has)
+}
+
 /// What random groups of the size show, and nine of ten of them, in a model's row of results.
 fn random(result: &GroupResult) -> Option<String> {
     let (low, high) = result.chance_low.zip(result.chance_high)?;
@@ -128,6 +140,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let interval = format!("{} % interval", 100.0 * level);
     let of_own = any(&|g| random(&g.own).is_some());
     let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
+    let tested_of = model_tested(outcome);
     let standard = |g: &GroupOutcome| g.standard.map(|s| four_digits(s.loss));
     let change = |g: &GroupOutcome| match g.change() {
         Some(change) => (plus(change), change_style(change)),
@@ -165,6 +178,9 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         compared.then(|| numbers("standard R-Loss", standard)),
         (compared && of_standard)
             .then(|| numbers("random group", |g| g.standard.as_ref().and_then(random))),
+        tested_of.map(|of| numbers("difference", move |g| Some(plus(of(g)?.difference?)))),
+        tested_of
+            .map(|of| numbers("adjusted p", move |g| Some(format!("{:.4}", of(g)?.adjusted_p?)))),
         compared.then(|| column("change", change)),
         Some(column("", remark)),
     ];
@@ -213,6 +229,10 @@ fn group_table(outcome: &Outcome) -> String {
             ".\n"
         };
     }
+    if header.contains(&"difference") {
+        text += "difference: the loss on rows that the model has not seen less that of the other groups, which the verdict is about; adjusted p: how often some group differs as much by the choice of rows or, if that is more often, by chance.\n";
+    }
+    text += &outcome.drawn.as_ref().map_or_else(String::new, |said| format!("{said}\n"));
     text
 }
 
