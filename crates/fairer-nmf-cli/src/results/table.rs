@@ -151,7 +151,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         false if !worst(g) => (String::new(), BAD),
         false if has_allowance(outcome) => ("<- worst adjusted loss".to_owned(), BAD),
         false if is_beyond_chance(outcome) => ("<- largest excess".to_owned(), BAD),
-        false => ("<- worst".to_owned(), BAD),
+        false => ("<- largest loss".to_owned(), BAD),
     };
     let share = |g: &GroupOutcome| Some(format!("{:.1} %", 100.0 * g.group.observed?));
     let found = [

@@ -66,13 +66,24 @@ pub fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&Gr
     Some((at_top, largest))
 }
 
+/// The group whose loss lies furthest beyond random groups of its size, where that is known.
+fn most_beyond(report: &Report) -> Option<(&GroupOutcome, f64)> {
+    let groups = report.who_pays.groups.iter().filter(|g| !g.outside);
+    let excess = |g: &GroupOutcome| g.results.first()?.excess_loss.filter(|e| e.is_finite());
+    let found = groups.filter_map(|g| Some((g, excess(g)?)));
+    found.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 pub fn lead(report: &Report, percent: Percent) -> String {
     let Some((first, largest)) = worst(report, 0, percent) else {
         return "There is no group to show.".into();
     };
     let model = report.models.first().map_or("this model", |m| m.name.as_str());
     let hidden = report.hidden_groups > 0;
-    let mut text = payer(report, &first, largest, model, percent);
+    let mut text = match most_beyond(report) {
+        Some(found) if largest > 0.0 => beyond(report, found, (&first, largest), model, percent),
+        _ => payer(report, &first, largest, model, percent),
+    };
     // Of the groups shown alone, the largest losses of two models say nothing about the two: a
     // hidden group may have the largest under either.
     if !hidden
@@ -85,7 +96,70 @@ pub fn lead(report: &Report, percent: Percent) -> String {
     text
 }
 
-/// Names the worst group in the first sentence.
+/// Names the group that stands out most from random groups: losses of groups of different sizes are not compared as they are.
+fn beyond(
+    report: &Report,
+    (group, excess): (&GroupOutcome, f64),
+    (first, largest): (&[&GroupOutcome], f64),
+    model: &str,
+    percent: Percent,
+) -> String {
+    let (of_shown, shown) = of_which(report);
+    let model = in_sentence(model);
+    let names: Vec<&str> = first.iter().map(|g| g.name.as_str()).collect();
+    let (most, of_most) = (list(&names), strong(&percent.show(largest)));
+    if excess <= 0.0 || percent.same(excess, 0.0) {
+        return format!(
+            "Under {model} no group{shown} loses more than random groups of its size do on average; the largest loss, that of {most}, is {of_most}."
+        );
+    }
+    let itself = match first.iter().any(|g| g.name == group.name) {
+        true => String::new(),
+        false => format!(" The largest loss itself is {of_most}, that of {most}."),
+    };
+    format!(
+        "{of_shown}group {} stands out most from random groups of its size under {model}: {}{} That is {} beyond what they show on average{}.{itself}",
+        list(&[&group.name]),
+        what_it_loses(report, group, percent),
+        of_chance(group, percent),
+        percent.points(excess),
+        if is_within_chance(group) { ", and within that range" } else { "" },
+    )
+}
+
+/// Whether random groups of its size would show as much.
+fn is_within_chance(group: &GroupOutcome) -> bool {
+    let result = group.results.first().copied().unwrap_or_default();
+    result.chance().is_some_and(|(_, high)| result.loss <= high)
+}
+
+/// What the groups are among which one is named: at the beginning of a sentence, and after the word.
+fn of_which(report: &Report) -> (&'static str, &'static str) {
+    let outside = report.who_pays.groups.iter().any(|g| g.outside);
+    match (report.hidden_groups > 0, outside) {
+        (true, _) => ("Of the groups shown, the ", " shown"),
+        (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
+        (false, false) => ("The ", ""),
+    }
+}
+
+/// `its error is 12 %, against 10 % with a dictionary of its own, a loss of 2 %.`
+fn what_it_loses(report: &Report, group: &GroupOutcome, percent: Percent) -> String {
+    let result = group.results.first().copied().unwrap_or_default();
+    format!(
+        "its error is {}, against {}, a loss of {}.",
+        percent.show(result.relative_error),
+        match report.has_no_baselines() {
+            true => "a baseline of zero".to_owned(),
+            false => {
+                format!("{} with a dictionary of its own", percent.show(group.relative_baseline))
+            }
+        },
+        strong(&percent.show(result.loss)),
+    )
+}
+
+/// Names the group with the largest loss in the first sentence.
 fn payer(
     report: &Report,
     groups: &[&GroupOutcome],
@@ -95,12 +169,7 @@ fn payer(
 ) -> String {
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
     let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
-    let outside = report.who_pays.groups.iter().any(|g| g.outside);
-    let (the, shown) = match (report.hidden_groups > 0, outside) {
-        (true, _) => ("Of the groups shown, the ", " shown"),
-        (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
-        (false, false) => ("The ", ""),
-    };
+    let (the, shown) = of_which(report);
     if loss <= 0.0 || percent.same(loss, 0.0) {
         let own = if loss < 0.0 && !percent.same(loss, 0.0) {
             ", better than with a dictionary of its own"
@@ -113,20 +182,12 @@ fn payer(
     }
     match groups {
         [group] => format!(
-            "{the}group {who} pays most under {model}: its error is {}, against {}, a loss of {}.{}",
-            percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
-            match report.has_no_baselines() {
-                true => "a baseline of zero".to_owned(),
-                false => format!(
-                    "{} with a dictionary of its own",
-                    percent.show(group.relative_baseline)
-                ),
-            },
-            strong(&loss_shown),
+            "{the}largest loss under {model} is that of {who}: {}{}",
+            what_it_loses(report, group, percent),
             of_chance(group, percent),
         ),
         _ => format!(
-            "{the}groups {who} pay most under {model}, with a loss of {} each.",
+            "{the}largest loss under {model} is that of {who}: {} each.",
             strong(&loss_shown)
         ),
     }
