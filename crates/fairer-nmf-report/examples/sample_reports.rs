@@ -1,4 +1,4 @@
-//! Writes four sample reports with their JSON and charts into a folder:
+//! Writes sample reports with their JSON and charts into a folder:
 //! `cargo run -p fairer-nmf-report --example sample_reports -- DIR`.
 
 mod samples;
@@ -17,6 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("three", samples::three()),
         ("sixty", samples::sixty()),
         ("hostile", samples::hostile()),
+        ("sweep", samples::beside::sweep()),
+        ("compared", samples::beside::compared()),
     ] {
         let files = folder.join(format!("{name}-charts"));
         fs::create_dir_all(&files)?;

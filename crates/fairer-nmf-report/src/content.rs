@@ -8,11 +8,13 @@
 mod compared;
 mod evidence;
 mod groups;
+mod ranks;
 mod remark;
 
 pub use compared::*;
 pub use evidence::*;
 pub use groups::*;
+pub use ranks::*;
 pub use remark::*;
 
 pub use fairer_nmf::audit::Role;
@@ -244,49 +246,6 @@ impl Default for FitQuality {
             global_bound: None,
         }
     }
-}
-
-/// Section 5: a sweep over ranks.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Ranks {
-    /// A worst loss up to this is acceptable to the reader.
-    pub threshold: Option<f64>,
-    /// Number of trials behind each mean.
-    pub trials: usize,
-    /// One entry per method and group.
-    pub series: Vec<RankSeries>,
-}
-
-/// One group under one method, over ranks.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RankSeries {
-    /// Display name of the method.
-    pub method: String,
-    /// Name of the group.
-    pub group: String,
-    /// In order of rank.
-    pub points: Vec<RankPoint>,
-}
-
-/// Mean and standard deviation over trials at one rank.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct RankPoint {
-    /// Number of topics.
-    pub rank: usize,
-    /// Mean relative error.
-    #[serde(deserialize_with = "number")]
-    pub relative_error_mean: f64,
-    /// Standard deviation of the relative error.
-    #[serde(deserialize_with = "number")]
-    pub relative_error_sd: f64,
-    /// Mean loss.
-    #[serde(deserialize_with = "number")]
-    pub loss_mean: f64,
-    /// Standard deviation of the loss.
-    #[serde(deserialize_with = "number")]
-    pub loss_sd: f64,
 }
 
 /// Section 6: the dictionary in words.

@@ -19,6 +19,21 @@ use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
 
+/// What is said of it where groups are hidden.
+const ROSE_SOMEWHERE: &str = "a model that evens the groups out loses clearly more of all data than standard NMF; by how much and for whom is left out, since some groups are not shown";
+
+/// Notes of a verdict that compare totals, in words alone.
+const WITHOUT_TOTALS: [(&str, &str); 2] = [
+    (
+        "much-unexplained",
+        "This model leaves more than half of the data unexplained, whoever they belong to.",
+    ),
+    (
+        "matters-beyond-error",
+        "What counts as noticeable here is more than this model loses of all data: a smaller difference may matter (option “matters”).",
+    ),
+];
+
 /// The groups that are not to be seen, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hidden(HashSet<String>);
@@ -49,15 +64,25 @@ impl Hidden {
         !self.0.iter().any(|name| mentions(text, name))
     }
 
-    /// Whether a remark may be made: it names none of them, and has no totals.
-    pub fn keeps(&self, remark: &Remark) -> bool {
-        self.allows(&remark.sentence) && remark.code != Note::TOTAL_ERROR_ROSE
+    /// The remarks that may be made: they name none of them, and have no totals. That the total error rose is said once,
+    /// without a number and without a name, whoever it was for: what is left is that a sum over all groups is beyond a limit,
+    /// which nothing can be taken off.
+    pub fn remarks(&self, remarks: &mut Vec<Remark>) {
+        let rose = remarks.iter().any(|remark| remark.code == Note::TOTAL_ERROR_ROSE);
+        remarks.retain(|remark| {
+            self.allows(&remark.sentence) && remark.code != Note::TOTAL_ERROR_ROSE
+        });
+        remarks.extend(rose.then(|| Remark::new(Note::TOTAL_ERROR_ROSE, ROSE_SOMEWHERE)));
     }
 
-    /// Whether a note of a verdict may be shown: it names none of them, and has no number, which may be a total.
-    fn allows_note(&self, note: &Remark) -> bool {
-        self.allows(&note.sentence)
-            && !note.sentence.contains(|letter: char| letter.is_ascii_digit())
+    /// A note of a verdict as it may be shown: it names none of them, and has no number, which may be a total.
+    fn note(&self, note: Remark) -> Option<Remark> {
+        let note = match WITHOUT_TOTALS.iter().find(|(code, _)| note.code == *code) {
+            Some((code, sentence)) => Remark::new(*code, *sentence),
+            None => note,
+        };
+        let has_number = note.sentence.contains(|letter: char| letter.is_ascii_digit());
+        (self.allows(&note.sentence) && !has_number).then_some(note)
     }
 
     /// Takes away what adds up over groups.
@@ -79,7 +104,7 @@ impl Hidden {
         match named || !self.allows(&verdict.sentence) {
             false => Verdict {
                 sentence: without_numbers(&verdict),
-                notes: verdict.notes.into_iter().filter(|note| self.allows_note(note)).collect(),
+                notes: verdict.notes.into_iter().filter_map(|note| self.note(note)).collect(),
                 difference: None,
                 adjusted_p: None,
                 ..verdict
@@ -196,7 +221,7 @@ impl Report {
 
     fn redact_text(&mut self, hidden: &Hidden) {
         self.notes.clear();
-        self.warnings.retain(|remark| hidden.keeps(remark));
+        hidden.remarks(&mut self.warnings);
         let redact = |text: &mut String| hidden.redact(text);
         redact(&mut self.title);
         redact(&mut self.subtitle);

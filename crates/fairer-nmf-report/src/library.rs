@@ -218,7 +218,7 @@ pub fn missing_parts(remarks: &[Remark]) -> Option<String> {
 }
 
 /// How many random groups stand behind what chance shows, and what they might have cost.
-fn drawn(found: &Comparison) -> Option<Note> {
+pub fn drawn(found: &Comparison) -> Option<Note> {
     let audits = || found.in_order().into_iter().map(|(_, audit)| audit);
     let (chance, budget) =
         audits().find_map(|a| a.chance.as_ref().map(|chance| (chance, a.options.chance)))?;

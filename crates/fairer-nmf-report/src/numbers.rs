@@ -46,6 +46,13 @@ impl Percent {
         -self.below(-fraction)
     }
 
+    /// With as many decimals as it takes to tell two fractions apart; what differs by less than the last is rounding.
+    pub fn telling(self, a: f64, b: f64) -> Self {
+        const MOST: usize = 6;
+        let told = |percent: &Self| a == b || !percent.same(a, b);
+        (self.decimals..=MOST).map(|decimals| Self { decimals }).find(told).unwrap_or(self)
+    }
+
     /// The number alone, for table columns whose heading says percent.
     pub fn bare(self, fraction: f64) -> String {
         match finite(fraction) {
@@ -194,6 +201,16 @@ mod tests {
         assert_eq!(p.signed(-0.012), "−1.2");
         assert_eq!(p.signed(0.0001), "0.0");
         assert_eq!(p.show(f64::NAN), "–");
+    }
+
+    #[test]
+    fn different_numbers_are_told_apart() {
+        let p = Percent { decimals: 1 };
+        let shown = |low: f64, high: f64| [low, high].map(|end| p.telling(low, high).bare(end));
+        assert_eq!(shown(0.000_01, 0.000_03), ["0.001", "0.003"]);
+        assert_eq!(shown(0.01, 0.03), ["1.0", "3.0"]);
+        assert_eq!(shown(0.0, 0.0), ["0.0", "0.0"]);
+        assert_eq!(shown(0.0, 1e-15), ["0.0", "0.0"]);
     }
 
     #[test]

@@ -10,6 +10,12 @@ impl Ranks {
         self.series.iter().flat_map(|s| &s.points).map(|p| p.rank).collect()
     }
 
+    /// The mean loss of a group under a method at a rank.
+    pub fn loss(&self, method: &str, rank: usize, group: &str) -> Option<f64> {
+        let ours = self.series.iter().find(|s| s.method == method && s.group == group)?;
+        ours.points.iter().find(|p| p.rank == rank).map(|p| p.loss_mean)
+    }
+
     /// The worst loss of a method at a rank: the largest mean loss of any group, and that group.
     /// The mean is taken first, so that no group is blamed for the luck of single trials.
     pub fn worst(&self, method: &str, rank: usize) -> Option<(&RankPoint, &str)> {

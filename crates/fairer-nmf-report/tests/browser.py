@@ -3,7 +3,7 @@
     cargo run -p fairer-nmf-report --example sample_reports -- DIR
     REPORTS=DIR pytest crates/fairer-nmf-report/tests/browser.py
 
-REPORTS: folder with demo.html, three.html, sixty.html and hostile.html; made with cargo if unset.
+REPORTS: folder with the pages of SAMPLES (chromium.py); made with cargo if unset.
 SHOTS:   folder for screenshots; a temporary one if unset.
 Further report files can be given in REPORT_FILES, separated by colons.
 """
@@ -250,29 +250,42 @@ def test_print_is_dark_on_white_and_whole(browser, report, size):
     assert rows == 0, "all tables are there; the first sheet has its picture alone"
 
 
-@pytest.mark.parametrize("size", [DESKTOP, (390, 844), PHONE])
-def test_the_first_screen_has_verdict_and_picture(browser, reports, size):
-    visit(browser, reports["demo"], size)
+def check_what_leads(browser, size, headings):
+    """Verdict, picture, headings and three caveats in plain words, on the first screen."""
     verdict, chart = (shown(browser, f"#summary {part}")[0].rect for part in (".verdict", ".chart"))
     assert verdict["y"] + verdict["height"] <= chart["y"], "the verdict leads"
     assert chart["y"] + chart["height"] <= size[1], "the picture is on the first screen"
-    heads = [h.text for h in shown(browser, "#summary h3")]
-    assert heads == ["Who is better and who is worse off?", "What follows?", "Keep in mind"]
-    caveats = [c.text.lower() for c in shown(browser, "#summary .caveats li")]
-    assert len(caveats) == 3
+    assert [h.text for h in shown(browser, "#summary h3")] == headings
     words = shown(browser, "#summary")[0].text.lower()
     for word in ("dictionar", "baseline", " rank", "norm"):
         assert word not in words, f"{word}: plain words lead"
-    last = shown(browser, "#summary .caveats li")[2].rect
+    caveats = shown(browser, "#summary .caveats li")
+    assert len(caveats) == 3
+    last = caveats[2].rect
     if size == DESKTOP:
         assert last["y"] + last["height"] <= size[1], "all that leads is on one screen"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, (390, 844), PHONE])
+def test_the_first_screen_has_verdict_and_picture(browser, reports, size):
+    visit(browser, reports["demo"], size)
+    check_what_leads(browser, size, ["Who is better and who is worse off?", "What follows?", "Keep in mind"])
+    caveats = [c.text.lower() for c in shown(browser, "#summary .caveats li")]
     for word in ("rank", "norm", "dictionar", "nmf", "baseline"):
         assert not any(word in caveat for caveat in caveats), word
 
 
+@pytest.mark.parametrize("size", [DESKTOP, (390, 844), PHONE])
+@pytest.mark.parametrize("name", ["sweep", "compared"])
+def test_the_first_screen_of_a_page_without_a_test(browser, reports, name, size):
+    visit(browser, reports[name], size)
+    check_what_leads(browser, size, ["What follows?", "Keep in mind"])
+    assert "random groups of the same size" in shown(browser, "#summary .chart")[0].text
+
+
 @pytest.mark.parametrize("width", [390, 320, 1200])
 def test_no_text_of_a_picture_is_cut_off(browser, reports, width):
-    for name in ("demo", "three", "sixty"):
+    for name in ("demo", "three", "sixty", "sweep", "compared"):
         visit(browser, reports[name], (width, 844))
         unfold(browser)
         outside = browser.execute_script("""

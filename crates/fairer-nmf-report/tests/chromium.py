@@ -23,7 +23,7 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 PHONE, DESKTOP = (360, 740), (1200, 900)
 # A4 within margins of 1 cm, in CSS pixels.
 PAPER = (718, 1047)
-SAMPLES = ["demo", "three", "sixty", "hostile"]
+SAMPLES = ["demo", "three", "sixty", "hostile", "sweep", "compared"]
 
 
 @pytest.fixture(scope="session")

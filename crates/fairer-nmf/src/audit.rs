@@ -28,7 +28,9 @@ mod verdict;
 
 pub use crate::evaluate::{Evaluation, evaluate};
 pub use crate::progress::{AuditPart, Role};
-pub use crate::yardsticks::{HeldOut, HeldOutGroup, chance_losses, held_out, is_small};
+pub use crate::yardsticks::{
+    ChanceBand, HeldOut, HeldOutGroup, chance_bands, chance_losses, held_out, is_small,
+};
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, Resampling, bootstrap, bootstrap_refit};
 pub use chance::{DrawBudget, GroupChance, RandomGroups};
 pub use comparison::{AuditedPeer, Comparison, compare};

@@ -79,7 +79,7 @@ pub use update::Update;
 /// compared with, numbers as tables show them. Not part of the interface.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::digits::{four_digits, four_digits_below};
+    pub use crate::digits::{four_digits, four_digits_below, told_apart};
     pub use crate::kernel::eigen::leading_projection;
     pub use crate::kernel::panel::{Packed, room, times};
     pub use crate::student::{quantile, upper_tail};

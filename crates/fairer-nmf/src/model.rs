@@ -3,6 +3,7 @@
 mod choices;
 mod file;
 mod found;
+mod rise;
 mod warning;
 
 pub use choices::Choice;

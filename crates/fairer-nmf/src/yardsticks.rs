@@ -6,14 +6,16 @@ mod chance;
 mod draws;
 mod fitter;
 mod held_out;
+mod scatter;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use alone::baselines_within;
 pub use alone::{baselines_of_rows, estimate_baselines};
-pub use chance::chance_losses;
-pub(crate) use chance::{Alike, Scatter, chance_within};
+pub(crate) use chance::chance_within;
+pub use chance::{ChanceBand, chance_bands, chance_losses};
 pub(crate) use draws::{Baselines, Draws, Own};
 pub(crate) use fitter::{Fitter, standard};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};
 pub(crate) use held_out::{count as held_out_count, watched as held_out_watched};
+pub(crate) use scatter::{Alike, Scatter, nine_of_ten};

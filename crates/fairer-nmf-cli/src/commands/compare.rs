@@ -11,7 +11,9 @@ use super::order::{self, OnData};
 use crate::args::{BaselineArgs, BaselineKind, DataArgs, GroupArgs, RunArgs, SolverArgs};
 use crate::files::{Asked, Files};
 use crate::meaning;
-use crate::results::{Found, about_data, neighbour_json, neighbour_table, of_neighbours};
+use crate::results::{
+    Found, about_data, neighbour_json, neighbour_table, neighbour_warnings, of_neighbours,
+};
 use crate::screen::{Bar, stopped};
 use crate::work::load;
 
@@ -120,6 +122,7 @@ impl OnData for CompareArgs {
 pub(crate) struct Neighbours {
     found: Compared,
     notes: Vec<Note>,
+    warnings: Vec<Remark>,
     page: Report,
 }
 
@@ -133,7 +136,7 @@ impl Found for Neighbours {
     }
 
     fn warnings(&self) -> &[Remark] {
-        &[]
+        &self.warnings
     }
 
     fn json(&self) -> Vec<u8> {
@@ -185,5 +188,6 @@ fn run_on<T: Element>(
         ));
     }
     let page = of_neighbours(about_data(args.title.as_deref(), dataset), &data, &found);
-    Ok(Neighbours { found, notes: dataset.notes.clone(), page })
+    let (notes, warnings) = (dataset.notes.clone(), neighbour_warnings(&found));
+    Ok(Neighbours { found, notes, warnings, page })
 }

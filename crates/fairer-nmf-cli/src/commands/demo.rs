@@ -149,7 +149,7 @@ fn by_rank(
         baseline: Baseline::Estimate(Estimate::best()),
         parameters,
     };
-    let records = plan.run(data, &Deadline::new(None), bar)?;
+    let (records, _) = plan.run(data, &Deadline::new(None), bar)?;
     bar.finish();
     Ok(ranks(&Sweep::of(&plan, records, runs)))
 }

@@ -48,6 +48,7 @@ pub(crate) fn of_audit<T: Element>(
         global_bound: found.bound.value,
         groups: audit.groups.iter().enumerate().map(group).collect(),
         left_alone: of_fit.and_then(left_alone),
+        drawn: library::drawn(found),
         notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         certificate: Some(audit.certificate(&found.bound)),
         audit: Some(audit.clone()),

@@ -17,7 +17,7 @@ pub(crate) use audited::{of_audit, page_of};
 pub(crate) use columns::{column_table, proposed};
 pub(crate) use fitted::{audit_fit, choice_notes, of_fit};
 pub(crate) use found::{Found, tell, write};
-pub(crate) use neighbours::{neighbour_json, neighbour_table, of_neighbours};
+pub(crate) use neighbours::{neighbour_json, neighbour_table, neighbour_warnings, of_neighbours};
 pub(crate) use outcome::{DataFacts, Outcome, Seconds, normalized};
 pub(crate) use page::{About, about, about_data, of_sweep, ranks};
 pub(crate) use publish::json;

@@ -11,7 +11,7 @@ use fairer_nmf_report::library::{self, About, setting};
 use serde::Serialize;
 
 use super::publish::json;
-use crate::screen::{PLAIN, STRONG, Table, styled};
+use crate::screen::{FAINT, PLAIN, STRONG, Table, styled};
 
 /// Methods are set beside each other, and a verdict is about one model.
 const NOT_TESTED: &str = "Whether some group pays more than the others was not tested: the methods are only set side by side. Fit or audit with the one that you choose, which tests it.";
@@ -32,6 +32,11 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
         cells.extend(method.losses.iter().copied().map(four_digits));
         table.row(PLAIN, cells);
     }
+    for (what, values) in chance_rows(found) {
+        let blank = (1..5).map(|_| String::new());
+        let values = values.iter().copied().map(four_digits);
+        table.row(FAINT, std::iter::once(what.to_owned()).chain(blank).chain(values));
+    }
     let heading = styled(STRONG, &format!("Losses of the groups at rank {}", found.rank));
     let remarks = found.methods.iter().filter_map(|method| {
         method.remark.as_ref().map(|remark| format!("{}: {remark}\n", method.title))
@@ -40,7 +45,29 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
         let bound = four_digits_below(bound);
         format!("No shared model of this rank has a worst loss below {bound}.\n")
     });
-    format!("{heading}\n\n{}\n{bound}{}", table.render(), remarks.collect::<String>())
+    let chance = format!(
+        "random group: what nine of ten random groups of that size show under standard NMF, whoever is in them, and their mean ({} draws); worst excess: the largest R-Loss less that mean.\n",
+        found.chance_draws
+    );
+    format!("{heading}\n\n{}\n{chance}{bound}{}", table.render(), remarks.collect::<String>())
+}
+
+/// What random groups show, as the last rows of the table.
+fn chance_rows(found: &Compared) -> [(&'static str, &[f64]); 3] {
+    [
+        ("random group, mean", &found.chance),
+        ("random group, from", &found.chance_low),
+        ("random group, to", &found.chance_high),
+    ]
+}
+
+/// How many random groups stand behind what chance shows.
+fn drawn(found: &Compared) -> Note {
+    let sentence = format!(
+        "What random groups show comes from {} draws of groups of every size, under standard NMF.",
+        found.chance_draws
+    );
+    Note::new("draws-of-random-groups", sentence)
 }
 
 /// The page: every method is a model.
@@ -60,6 +87,8 @@ pub(crate) fn of_neighbours<T: Element>(
         results: (found.methods.iter())
             .map(|method| page::GroupResult {
                 chance_mean: Some(found.chance[l]),
+                chance_low: Some(found.chance_low[l]),
+                chance_high: Some(found.chance_high[l]),
                 relative_error: method.relative_errors[l],
                 loss: method.losses[l],
                 excess_loss: Some(method.excess_losses[l]),
@@ -101,9 +130,17 @@ pub(crate) fn of_neighbours<T: Element>(
         generated: about.generated,
         command: about.command,
         data: library::data_summary(data),
-        notes: (about.notes.into_iter().chain(remarks)).map(page::Remark::from).collect(),
+        warnings: neighbour_warnings(found),
+        notes: (about.notes.into_iter().chain([drawn(found)]).chain(remarks))
+            .map(page::Remark::from)
+            .collect(),
         ..page::Report::default()
     }
+}
+
+/// What a reader has to look after, as the terminal and the page say it.
+pub(crate) fn neighbour_warnings(found: &Compared) -> Vec<page::Remark> {
+    found.warnings.iter().cloned().map(page::Remark::from).collect()
 }
 
 /// A method among the others.

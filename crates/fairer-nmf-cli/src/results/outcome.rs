@@ -1,8 +1,7 @@
 //! What a fit or an audit found: the fields of `--json`, and what the table is made of.
 //!
-//! Scripts rely on the names here. Errors and losses are relative to the group's norm;
-//! `baseline_error` is in the units of `norm` (divide by it to compare). A group's row is the one of
-//! the page.
+//! Scripts rely on the names here. Errors and losses are relative to the group's norm; `baseline_error` is in
+//! the units of `norm` (divide by it to compare). A group's row is the one of the page.
 
 use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::audit::{Comparison, Role};
@@ -62,8 +61,7 @@ pub(crate) struct Outcome {
     /// The largest loss against the baselines, of the groups inside the maximum.
     pub worst_loss: f64,
     pub worst_group: String,
-    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `loss`, or `adjusted-loss` where the
-    /// fit allowed every group what chance explains (`allowance`).
+    /// What `worst_criterion`, `step_gap` and `global_bound` are of: `adjusted-loss` where groups have an `allowance`.
     pub criterion: Minimised,
     /// The largest of it: what the fit made as small as it could.
     pub worst_criterion: f64,
@@ -75,9 +73,11 @@ pub(crate) struct Outcome {
     pub data: DataFacts,
     pub warnings: Vec<Remark>,
     pub notes: Vec<Note>,
-    /// One of the notes, which stands below the table.
+    /// Notes that stand below the table: one of those above, and how many random groups were drawn.
     #[serde(skip)]
     pub left_alone: Option<Note>,
+    #[serde(skip)]
+    pub drawn: Option<Note>,
     /// How the rank was chosen, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_choice: Option<RankReport>,
@@ -292,6 +292,7 @@ impl Outcome {
             warnings: Vec::new(),
             notes: Vec::new(),
             left_alone: None,
+            drawn: None,
             rank_choice: None,
             certificate: None,
             audit: None,
@@ -338,6 +339,7 @@ impl Outcome {
             }
             group.fairer = of(Role::Fairer);
         }
+        self.drawn = library::drawn(found);
     }
 }
 

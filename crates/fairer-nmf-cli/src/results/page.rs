@@ -62,10 +62,18 @@ pub(crate) fn of_sweep<T: Element>(
             let values: Vec<f64> = records().filter(|r| r.method == method).map(value).collect();
             mean_and_sd(&values).map_or(f64::NAN, |(mean, _)| mean)
         };
-        let result = |&method: &Maker| page::GroupResult {
-            relative_error: mean(method, &|r| r.relative_error),
-            loss: mean(method, &|r| r.loss),
-            ..page::GroupResult::default()
+        let random = sweep.random_group(rank, name);
+        let result = |&method: &Maker| {
+            let loss = mean(method, &|r| r.loss);
+            page::GroupResult {
+                relative_error: mean(method, &|r| r.relative_error),
+                loss,
+                chance_mean: random.map(|r| r.chance_mean),
+                chance_low: random.map(|r| r.chance_low),
+                chance_high: random.map(|r| r.chance_high),
+                excess_loss: random.map(|r| loss - r.chance_mean),
+                ..page::GroupResult::default()
+            }
         };
         let alone = page::Alone {
             error: mean(first, &|r| r.baseline_error),
@@ -152,12 +160,16 @@ fn series(sweep: &Sweep, method: Maker, group: &str) -> page::RankSeries {
         let (relative_error_mean, relative_error_sd) = mean_and_sd(&errors)?;
         let (loss_mean, loss_sd) = mean_and_sd(&losses)?;
         let sd = |sd: Option<f64>| sd.unwrap_or(0.0);
+        let random = sweep.random_group(rank, group);
         Some(page::RankPoint {
             rank,
             relative_error_mean,
             relative_error_sd: sd(relative_error_sd),
             loss_mean,
             loss_sd: sd(loss_sd),
+            chance_mean: random.map(|r| r.chance_mean),
+            chance_low: random.map(|r| r.chance_low),
+            chance_high: random.map(|r| r.chance_high),
         })
     };
     page::RankSeries {

@@ -40,7 +40,7 @@ impl Outcome {
         outcome.worst_criterion = f64::NAN;
         (outcome.global_bound, outcome.certificate, outcome.audit) = (None, None, None);
         outcome.data.rows = outcome.groups.iter().map(|g| g.group.rows).sum();
-        outcome.warnings.retain(|remark| hidden.keeps(remark));
+        hidden.remarks(&mut outcome.warnings);
         // They count the rows of the file.
         outcome.notes.clear();
         outcome.data.left_out.clear();
@@ -67,10 +67,11 @@ impl Sweep {
         sweep.records.retain(|r| hidden.shows(&r.group));
         for record in &mut sweep.records {
             (record.norm, record.baseline_error) = (f64::NAN, f64::NAN);
-            record.worst_loss = f64::NAN;
+            (record.worst_loss, record.total_error) = (f64::NAN, f64::NAN);
         }
+        sweep.chance.retain(|random| hidden.shows(&random.group));
         sweep.rank_choice = None;
-        sweep.warnings.retain(|remark| hidden.keeps(remark));
+        hidden.remarks(&mut sweep.warnings);
         Cow::Owned(sweep)
     }
 }

@@ -6,8 +6,9 @@ use fairer_nmf::internals::four_digits;
 
 use super::page;
 use super::sweep::Sweep;
+use super::table::chance_band;
 use crate::screen::{PLAIN, STRONG, Table, counted, printable, styled};
-use crate::work::Maker;
+use crate::work::{Maker, RandomGroup};
 
 /// The largest mean loss of any group, ± its standard deviation over the trials, per rank and
 /// method, with the R-Error of that group; beside them what bi-cross-validation says of the rank.
@@ -45,11 +46,58 @@ pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
     let trials = counted(sweep.trials, "trial");
     let heading = styled(STRONG, "Worst loss by rank");
     let mut text = format!("{heading}\n{what}; {trials}\n\n{}", table.render());
+    text += &beside_chance(sweep, &ranks);
     text += &enough(sweep, &ranks);
     if let Some(choice) = choice {
         text += &format!("\n{}\n", choice_sentence(choice));
     }
     text
+}
+
+/// The groups with the largest losses, and with the largest beyond chance, beside random groups of their size.
+fn beside_chance(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
+    if sweep.chance.is_empty() {
+        return String::new();
+    }
+    let mut header = vec!["rank", "group", "rows", "random group"];
+    for method in &sweep.methods {
+        header.extend([method.title(), "excess"]);
+    }
+    let mut table = Table::new(2, &header);
+    for random in sweep.chance.iter().filter(|random| is_largest(random, sweep, ranks)) {
+        let mut cells = vec![
+            random.rank.to_string(),
+            random.group.clone(),
+            random.rows.to_string(),
+            chance_band(random.chance_mean, random.chance_low, random.chance_high),
+        ];
+        for method in &sweep.methods {
+            let loss = ranks.loss(method.title(), random.rank, &random.group);
+            cells.extend(match loss {
+                Some(loss) => [loss, loss - random.chance_mean].map(four_digits),
+                None => ["-", "-"].map(ToOwned::to_owned),
+            });
+        }
+        table.row(PLAIN, cells);
+    }
+    format!(
+        "\n{}\nrandom group: the mean of random groups of that size under standard NMF, whoever is in them, and in brackets what nine of ten of them show ({} draws); excess: the loss less that mean. Groups: those with the largest loss or excess under some method.\n",
+        table.render(),
+        sweep.chance_draws
+    )
+}
+
+/// Whether some method leaves no other group of the rank a larger loss, or a larger one beyond chance.
+fn is_largest(random: &RandomGroup, sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> bool {
+    let excess = |method: &str, of: &RandomGroup| {
+        ranks.loss(method, of.rank, &of.group).map(|loss| loss - of.chance_mean)
+    };
+    let others = || sweep.chance.iter().filter(|other| other.rank == random.rank);
+    sweep.methods.iter().map(|method| method.title()).any(|method| {
+        let worst = ranks.worst(method, random.rank).is_some_and(|(_, name)| name == random.group);
+        let own = excess(method, random);
+        worst || own.is_some() && others().all(|other| excess(method, other) <= own)
+    })
 }
 
 /// The rank that was picked, as a note.

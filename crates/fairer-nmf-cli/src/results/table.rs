@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use fairer_nmf::fit::Choice;
-use fairer_nmf::internals::four_digits;
+use fairer_nmf::internals::{four_digits, told_apart};
 use fairer_nmf::stopping::Status;
 use fairer_nmf_report::GroupResult;
 
@@ -93,11 +93,28 @@ fn numbers<'a>(
     column(header, move |group| (cell(group).unwrap_or_else(dash), PLAIN))
 }
 
+/// The row of results of a group under one of its models.
+type UnderModel = fn(&GroupOutcome) -> Option<&GroupResult>;
+
+/// The model whose differences between groups were tested, which the verdict is about; none where none was.
+fn model_tested(outcome: &Outcome) -> Option<UnderModel> {
+    let models: [UnderModel; 2] = [|g| Some(&g.own), |g| g.standard.as_ref()];
+    let has = |of: &UnderModel| {
+        outcome.groups.iter().any(|g| of(g).is_some_and(|result| result.difference.is_some()))
+    };
+    models.into_iter().find(has)
+}
+
 /// What random groups of the size show, and nine of ten of them, in a model's row of results.
 fn random(result: &GroupResult) -> Option<String> {
     let (low, high) = result.chance_low.zip(result.chance_high)?;
-    let mean = four_digits(result.chance_mean?);
-    Some(format!("{mean} ({} to {})", four_digits(low), four_digits(high)))
+    Some(chance_band(result.chance_mean?, low, high))
+}
+
+/// A mean, and in brackets the range that holds nine of ten.
+pub(super) fn chance_band(mean: f64, low: f64, high: f64) -> String {
+    let shown = told_apart(low, high);
+    format!("{} ({} to {})", shown(mean), shown(low), shown(high))
 }
 
 /// The columns that the outcome has something for, each beside what it belongs to.
@@ -119,6 +136,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let interval = format!("{} % interval", 100.0 * level);
     let of_own = any(&|g| random(&g.own).is_some());
     let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
+    let tested_of = model_tested(outcome);
     let standard = |g: &GroupOutcome| g.standard.map(|s| four_digits(s.loss));
     let change = |g: &GroupOutcome| match g.change() {
         Some(change) => (plus(change), change_style(change)),
@@ -129,7 +147,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         false if !worst(g) => (String::new(), BAD),
         false if has_allowance(outcome) => ("<- worst adjusted loss".to_owned(), BAD),
         false if is_beyond_chance(outcome) => ("<- largest excess".to_owned(), BAD),
-        false => ("<- worst".to_owned(), BAD),
+        false => ("<- largest loss".to_owned(), BAD),
     };
     let share = |g: &GroupOutcome| Some(format!("{:.1} %", 100.0 * g.group.observed?));
     let found = [
@@ -156,6 +174,9 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         compared.then(|| numbers("standard R-Loss", standard)),
         (compared && of_standard)
             .then(|| numbers("random group", |g| g.standard.as_ref().and_then(random))),
+        tested_of.map(|of| numbers("difference", move |g| Some(plus(of(g)?.difference?)))),
+        tested_of
+            .map(|of| numbers("adjusted p", move |g| Some(format!("{:.4}", of(g)?.adjusted_p?)))),
         compared.then(|| column("change", change)),
         Some(column("", remark)),
     ];
@@ -204,6 +225,10 @@ fn group_table(outcome: &Outcome) -> String {
             ".\n"
         };
     }
+    if header.contains(&"difference") {
+        text += "difference: the loss on rows that the model has not seen less that of the other groups, which the verdict is about; adjusted p: how often some group differs as much by the choice of rows or, if that is more often, by chance.\n";
+    }
+    text += &outcome.drawn.as_ref().map_or_else(String::new, |said| format!("{said}\n"));
     text
 }
 

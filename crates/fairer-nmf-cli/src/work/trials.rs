@@ -3,7 +3,7 @@
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
-use fairer_nmf::{Baseline, GroupedData, Method, Parameters, fit};
+use fairer_nmf::{Baseline, GroupedData, Method, Model, Parameters, fit};
 use fairer_nmf_io::Failure;
 use fairer_nmf_paper::trial_baselines;
 use serde::Serialize;
@@ -22,14 +22,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// All trials of all ranks, or those that were done when it was stopped.
+    /// All trials of all ranks, or those that were done when it was stopped, and the first model of standard NMF of
+    /// every rank.
     pub(crate) fn run<T: Element>(
         &self,
         data: &GroupedData<'_, T>,
         deadline: &Deadline,
         bar: &Bar,
-    ) -> Result<Vec<Record>, Failure> {
-        let mut all = Vec::new();
+    ) -> Result<(Vec<Record>, Vec<Model>), Failure> {
+        let (mut all, mut standards): (_, Vec<Model>) = (Vec::new(), Vec::new());
         let jobs = self.ranks.iter().flat_map(|&rank| (0..self.trials).map(move |t| (rank, t)));
         for (done, (rank, trial)) in jobs.enumerate() {
             if stopped() || deadline.passed() {
@@ -37,9 +38,12 @@ impl Plan {
             }
             let planned = self.ranks.len() * self.trials;
             let prefix = format!("{}/{planned}, rank {rank}, trial {}: ", done + 1, trial + 1);
-            all.extend(one_trial(self, data, (rank, trial), &prefix, deadline, bar)?);
+            let (records, standard) = one_trial(self, data, (rank, trial), &prefix, deadline, bar)?;
+            all.extend(records);
+            let new = |model: &Model| standards.iter().all(|known| known.rank() != model.rank());
+            standards.extend(standard.filter(new));
         }
-        Ok(all)
+        Ok((all, standards))
     }
 }
 
@@ -59,14 +63,16 @@ pub(crate) struct Record {
     pub loss: f64,
     /// The largest loss of this fit's groups.
     pub worst_loss: f64,
+    /// ‖X − WH‖/‖X‖ of this fit.
+    pub total_error: f64,
     pub status: Status,
     pub iterations: usize,
     /// Of the fit, without the baselines.
     pub seconds: f64,
 }
 
-/// Baselines once, then every method on them. No records where it was stopped on the way: half
-/// a trial would favour some methods.
+/// Baselines once, then every method on them, and the model of standard NMF. No records where it was stopped on the
+/// way: half a trial would favour some methods.
 fn one_trial<T: Element>(
     plan: &Plan,
     data: &GroupedData<'_, T>,
@@ -74,15 +80,17 @@ fn one_trial<T: Element>(
     prefix: &str,
     deadline: &Deadline,
     bar: &Bar,
-) -> Result<Vec<Record>, Failure> {
+) -> Result<(Vec<Record>, Option<Model>), Failure> {
+    let stopped = || Ok((Vec::new(), None));
     let seed = plan.parameters.seed.wrapping_add(trial as u64);
     bar.next_fit(prefix, &plan.parameters.stopping);
     let observer = |p: &fairer_nmf::Progress<'_>| deadline.observe(p, bar);
     let Some(baselines) = trial_baselines(data, rank, &plan.baseline, seed, &observer)? else {
-        return Ok(Vec::new());
+        return stopped();
     };
     let errors = GroupBaseline::errors(&baselines);
-    let mut records = Vec::new();
+    let (mut records, mut standard) = (Vec::new(), None);
+    let norm = data.squared_norm().sqrt();
     for &method in &plan.methods {
         let mut parameters = plan.parameters.clone().with(|p| {
             p.rank = rank;
@@ -96,7 +104,7 @@ fn one_trial<T: Element>(
         bar.next_fit(&format!("{prefix}{}: ", method.name()), &parameters.stopping);
         let fit = fit(data, &parameters, &observer)?;
         if fit.model.status == Status::Stopped {
-            return Ok(Vec::new());
+            return stopped();
         }
         let worst_loss = fit.model.worst_loss();
         for (group, baseline) in fit.model.groups.iter().zip(&baselines) {
@@ -114,11 +122,16 @@ fn one_trial<T: Element>(
                 relative_error: group.relative_error,
                 loss: group.loss,
                 worst_loss,
+                // ‖X‖ is positive: a group of zeros is refused.
+                total_error: fit.model.total_error() / norm,
                 status: fit.model.status,
                 iterations: fit.model.iterations(),
                 seconds: fit.fit_time.as_secs_f64(),
             });
         }
+        if method.is_standard() {
+            standard = Some(fit.model);
+        }
     }
-    Ok(records)
+    Ok((records, standard))
 }

@@ -28,6 +28,12 @@ fn chance_and_excess_stand_beside_the_loss() {
     for baseline in ["best", "paper", "held-out", "zero"] {
         let (said, json) = audited(&place, &["--baseline", baseline]);
         assert!(said.contains("random group  ") && said.contains("  excess  "), "{said}");
+        // The number that the verdict is about, how sure it is, and what the draws may take.
+        assert!(said.contains("  difference  adjusted p  "), "{said}");
+        assert!(
+            said.contains("comes from 20 draws") && said.contains("60 s at the most"),
+            "{said}"
+        );
         assert!(said.contains("the mean of random groups of that size"), "{said}");
         assert!(said.contains("nine of ten random groups of that size"), "{said}");
         for group in json["groups"].as_array().unwrap() {
@@ -84,7 +90,7 @@ fn draws_too_few_for_a_range_are_refused() {
     place.refused(&asked, "chance draws is 5: give 20 or more, for a range that holds nine of ten, or 0 to leave them out");
 }
 
-/// A sweep has no verdict, and its page does not open as if it had one.
+/// A sweep has no verdict, and its page does not open as if it had one. What random groups show stands beside its losses.
 #[test]
 fn a_sweep_says_that_nothing_was_tested() {
     let place = Place::new();
@@ -96,8 +102,46 @@ fn a_sweep_says_that_nothing_was_tested() {
     let (first, rest) = page.split_once("What follows?").unwrap();
     assert!(first.contains("was not tested: a sweep compares numbers of topics"), "{first}");
     assert!(!first.contains("pays most"), "{first}");
-    assert!(!page.contains("beside random groups of its size"), "{page}");
-    assert!(rest.contains("would show was not looked at"), "{rest}");
+    assert!(page.contains("beside random groups of its size"), "{page}");
+    assert!(!rest.contains("would show was not looked at"), "{rest}");
+    let json = place.json("s.json");
+    assert_eq!((json["chance"].as_array().unwrap().len(), &json["chance_draws"]), (4, &20.into()));
+    for (random, points) in json["chance"].as_array().unwrap().iter().zip([0, 1, 0, 1]) {
+        let of = |field: &str| number(&random[field]);
+        assert!(of("chance_low") <= of("chance_mean") && of("chance_mean") <= of("chance_high"));
+        let series = &report["ranks"]["series"][points];
+        let shown = series["points"].as_array().unwrap().iter();
+        let of_rank = shown.filter(|point| point["rank"] == random["rank"]);
+        assert!(of_rank.map(|point| &point["chance_high"]).eq([&random["chance_high"]]));
+    }
+    let said =
+        place.ok(&[&["sweep", HEART][..], &BY_SEX, &asked[..4], &["--methods", "am"]].concat());
+    assert!(said.out.contains("random group: the mean of random groups"), "{}", said.out);
+    assert!(said.out.contains("(20 draws)"), "{}", said.out);
+}
+
+/// Methods that were bent for a few rows are said to be, with the numbers of topics.
+#[test]
+fn a_sweep_says_which_fits_were_bent_for_a_few_rows() {
+    let place = Place::with("h.csv", eight_of_heart());
+    let data = ["--group-by", "part", "--drop", "disease,sex", "--ranks", "4,5", "--trials", "1"];
+    let files = ["--methods", "standard,am", "--json", "s.json", "--report", "s.html"];
+    let ran = place.ok(&[&["sweep", "h.csv"][..], &data, &files].concat());
+    let json = place.json("s.json");
+    let rises: Vec<&Value> = (json["warnings"].as_array().unwrap().iter())
+        .filter(|warning| warning["code"] == "total-error-rose")
+        .collect();
+    assert_eq!(rises.len(), 1, "{json}");
+    let said = rises[0]["sentence"].as_str().unwrap();
+    assert!(said.starts_with("Fairer-NMF (AM) with ") && said.contains("'few' (8 rows)"), "{said}");
+    assert!(ran.err.contains(said), "{}", ran.err);
+    assert!(json["report"]["warnings"].to_string().contains("total-error-rose"));
+    // What it is about is told of nobody who is hidden.
+    let hidden = [&["sweep", "h.csv"][..], &data, &files, &["--min-group-size", "20", "--force"]];
+    place.ok(&hidden.concat());
+    let json = place.json("s.json");
+    assert!(!json.to_string().contains("few") && json["records"][0]["total_error"].is_null());
+    assert_eq!(json["chance"].as_array().unwrap().len(), 2, "{json}");
 }
 
 /// What a fit that was cut short loses is its being cut short, and nobody's fault.
@@ -216,7 +260,8 @@ fn a_comparison_says_that_nothing_was_tested_and_what_random_groups_show() {
     );
     let page = place.read("c.html");
     assert!(page.contains("was not tested: the methods are only set side by side"));
-    assert!(page.contains(" rows would show ") && page.contains(" on average."));
+    assert!(page.contains(" rows would show ") && page.contains("Beside random groups"));
+    assert!(!page.contains("Beyond the others, points"), "no difference was tested");
     assert!(page.contains("No shared model of this rank"), "separate models are below the bound");
 }
 
@@ -229,4 +274,31 @@ fn chance_is_not_shown_under_a_dictionary_that_evens_out() {
     let said = place.heart("audit", &audit).out;
     assert!(!said.contains("random group:"), "{said}");
     assert!(place.json("a.json")["groups"][0]["chance_mean"].is_null());
+}
+
+/// Small groups look worst by construction: what random ones show stands beside them, and who bends the methods is said.
+#[test]
+fn a_comparison_says_which_methods_were_bent_for_a_few_rows() {
+    let place = Place::with("h.csv", eight_of_heart());
+    let data = ["--group-by", "part", "--drop", "disease,sex", "--rank", "5"];
+    let files =
+        ["--methods", "standard,am,reweighted-rows", "--json", "c.json", "--report", "c.html"];
+    let ran = place.ok(&[&["compare", "h.csv"][..], &data, &files].concat());
+    let json = place.json("c.json");
+    let said = json["warnings"][0]["sentence"].as_str().unwrap();
+    assert_eq!(json["warnings"][0]["code"], "total-error-rose");
+    assert!(
+        said.starts_with("Fairer-NMF (AM)") && said.contains("bent for group 'few' (8 rows)"),
+        "{said}"
+    );
+    assert!(ran.err.contains(said) && ran.err.matches("bent for").count() == 1, "{}", ran.err);
+    for row in ["random group, mean", "random group, from", "random group, to"] {
+        assert!(ran.out.contains(row), "{}", ran.out);
+    }
+    let [mean, low, high] =
+        ["chance", "chance_low", "chance_high"].map(|field| number(&json[field][0]));
+    assert!(low < mean && mean < high && low > 0.0, "{low} {mean} {high}");
+    let page = place.read("c.html");
+    assert!(page.contains("(8\u{a0}rows)") || page.contains("(8 rows)"), "{said}");
+    assert!(page.contains("random groups of the same size"), "the band of the first picture");
 }

@@ -6,6 +6,7 @@
 
 mod apart;
 mod pca;
+mod rise;
 mod study;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ pub use study::study;
 
 use std::time::Instant;
 
-use fairer_nmf::audit::{chance_losses, evaluate};
+use fairer_nmf::audit::{ChanceBand, chance_bands, evaluate};
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{Criterion, estimate_baselines};
@@ -156,14 +157,22 @@ pub struct Compared {
     pub rows: Vec<usize>,
     /// E/N of every group: what rank-r NMF of the group alone leaves.
     pub relative_baselines: Vec<f64>,
-    /// What a random group of the size pays.
+    /// What a random group of the size pays on average.
     pub chance: Vec<f64>,
+    /// One in twenty random groups pays less.
+    pub chance_low: Vec<f64>,
+    /// One in twenty pays more.
+    pub chance_high: Vec<f64>,
+    /// Random groups of every size behind them.
+    pub chance_draws: usize,
     /// No model of the rank has a worst loss below this.
     pub global_bound: Option<f64>,
     /// Topics.
     pub rank: usize,
     /// The methods, in the order asked for.
     pub methods: Vec<Outcome>,
+    /// Of methods that lose clearly more of all data than standard NMF, for whom.
+    pub warnings: Vec<Note>,
 }
 
 /// What all methods share.
@@ -211,15 +220,19 @@ pub fn compare<T: Element>(
     let baselines = GroupBaseline::errors(&found);
     let bound = global_bound(data, rank, &baselines);
     let given = Baseline::Given { errors: baselines.clone() };
+    let kind = parameters.baseline.clone();
     let parameters = parameters.clone().with(|p| {
         p.baseline = given;
         p.bound = false;
     });
     let standard = parameters.clone().with(|p| p.method = Method::standard());
-    let h = fit(data, &standard, observer)?.model.components;
-    let chance = chance_losses(data, h.view(), DRAWS, seed, observer)?;
+    let standard = fit(data, &standard, observer)?.model;
+    let bands = chance_bands(data, standard.components.view(), &kind, DRAWS, seed, observer)?;
+    let each = |of: fn(&ChanceBand) -> f64| -> Vec<f64> { bands.iter().map(of).collect() };
+    let chance = each(|band| band.mean);
     let task = Task { data, parameters, baselines: &baselines, bound: &bound, observer };
     let methods = methods.iter().map(|&method| task.outcome(method, &chance));
+    let methods = methods.collect::<Result<Vec<Outcome>>>()?;
     Ok(Compared {
         groups: data.groups().iter().map(|g| g.name.clone()).collect(),
         rows: data.groups().iter().map(|g| g.rows.len()).collect(),
@@ -231,8 +244,12 @@ pub fn compare<T: Element>(
             .collect(),
         global_bound: bound.value,
         rank,
-        methods: methods.collect::<Result<_>>()?,
+        warnings: rise::warnings(data, &standard, &methods),
+        methods,
         chance,
+        chance_low: each(|band| band.low),
+        chance_high: each(|band| band.high),
+        chance_draws: DRAWS,
     })
 }
 

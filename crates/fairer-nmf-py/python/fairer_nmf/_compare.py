@@ -13,6 +13,7 @@ from fairer_nmf._align import index_of
 from fairer_nmf._estimator import FairerNMF
 from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import listener
+from fairer_nmf._remarks import warn_of_rise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,9 +59,11 @@ def compare(
     -------
     pandas.DataFrame
         One row per method and group, with the numbers of ``compare --json``: `method`, `title`, the
-        group, `rows`, `relative_baseline`, `chance`, `relative_error`, `loss`, `excess_loss`, and of
+        group, `rows`, `relative_baseline`, `chance` (what random groups of the size pay on average),
+        `chance_low` and `chance_high` (nine of ten of them), `relative_error`, `loss`, `excess_loss`, and of
         the method `total_error`, `worst_loss`, `worst_excess`, `parameters`, `seconds` and `remark`.
-        ``attrs`` has `rank` and `global_bound`.
+        ``attrs`` has `rank`, `global_bound` and `chance_draws`. Methods that lose clearly more of all
+        data than standard NMF are warned of, with the group that they were bent for.
 
     Examples
     --------
@@ -92,16 +95,17 @@ def compare(
     settings = _meaning.settings(estimator, groups)
     with listener(verbose, settings["max_iterations"]) as progress, in_names_of(names):
         found = json.loads(_core.compare(X, groups, list(methods), settings, progress))
-    of_group = {key: found[key] for key in ("rows", "relative_baselines", "chance")}
+    warn_of_rise(found["warnings"])
+    chance = {key: found[key] for key in ("chance", "chance_low", "chance_high")}
     tables = []
     for method in found["methods"]:
         table = pd.DataFrame(
             {
                 "method": method["method"],
                 "title": method["title"],
-                "rows": of_group["rows"],
-                "relative_baseline": of_group["relative_baselines"],
-                "chance": of_group["chance"],
+                "rows": found["rows"],
+                "relative_baseline": found["relative_baselines"],
+                **chance,
                 "relative_error": method["relative_errors"],
                 "loss": method["losses"],
                 "excess_loss": method["excess_losses"],
@@ -116,5 +120,6 @@ def compare(
     records = pd.concat(tables, ignore_index=True)
     first = ["method", "title"]
     records = records[first + [column for column in records if column not in first]]
-    records.attrs.update(rank=found["rank"], global_bound=found["global_bound"])
+    of_all = ("rank", "global_bound", "chance_draws")
+    records.attrs.update({key: found[key] for key in of_all})
     return records

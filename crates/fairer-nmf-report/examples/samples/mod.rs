@@ -1,6 +1,7 @@
 //! Made-up reports for the browser tests and for looking at: smooth functions
 //! of the group's number, no randomness.
 
+pub mod beside;
 mod parts;
 
 use fairer_nmf_report::*;

@@ -79,6 +79,7 @@ pub fn ranks(groups: &[(String, usize, f64)]) -> Ranks {
                     relative_error_sd: 1.4 * sd,
                     loss_mean: loss,
                     loss_sd: sd,
+                    ..RankPoint::default()
                 }
             });
             series.push(RankSeries {

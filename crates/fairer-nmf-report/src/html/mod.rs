@@ -3,6 +3,7 @@
 mod beside_chance;
 mod compared;
 mod cost;
+mod group_table;
 mod is_it_real;
 mod limits;
 mod parts;
@@ -16,6 +17,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
+use self::parts::capital;
 use crate::content::{DataSummary, Report};
 use crate::escape::{escape, json_in_html, name, visible};
 use crate::numbers::{Percent, counted, share};
@@ -140,7 +142,8 @@ fn preparation(data: &DataSummary) -> Vec<(String, String)> {
 }
 
 fn warnings(out: &mut String, report: &Report) {
-    let mut lines: Vec<String> = report.warnings.iter().map(|w| name(&w.sentence)).collect();
+    let mut lines: Vec<String> =
+        report.warnings.iter().map(|w| name(&capital(&w.sentence))).collect();
     if report.hidden_groups > 0 {
         let (verb, those) = if report.hidden_groups == 1 { ("is", "it") } else { ("are", "them") };
         lines.push(format!(
@@ -198,6 +201,15 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::Remark;
+
+    #[test]
+    fn warnings_begin_as_sentences_do() {
+        let warnings = vec![Remark::new("not-converged", "not converged within the time limit")];
+        let mut out = String::new();
+        super::warnings(&mut out, &Report { warnings, ..Report::default() });
+        assert!(out.contains(">Not converged within the time limit<"), "{out}");
+    }
 
     #[test]
     fn base64_pads() {

@@ -99,16 +99,18 @@ fn lowest(
     tried: &BTreeSet<usize>,
     percent: Percent,
 ) -> Option<String> {
-    let at = |&rank: &usize| {
-        ranks.worst(method, rank).map(|(worst, group)| (rank, worst.loss_mean, group))
-    };
+    let at = |&rank: &usize| ranks.worst(method, rank).map(|(worst, group)| (rank, worst, group));
     let all = tried.iter().filter_map(at);
-    let (rank, loss, group) = all.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (rank, worst, group) = all.min_by(|a, b| a.1.loss_mean.total_cmp(&b.1.loss_mean))?;
+    let random = worst.chance().map_or_else(String::new, |(low, high)| {
+        let [low, high] = [low, high].map(|end| percent.telling(low, high).show(end));
+        format!("; random groups of its size show {low} to {high}")
+    });
     Some(format!(
-        "With {}, the largest mean loss of any group{shown} is smallest at rank {}: {} ({}).",
+        "With {}, the largest mean loss of any group{shown} is smallest at rank {}: {} ({}{random}).",
         name(method),
         strong(&rank.to_string()),
-        percent.show(loss),
+        percent.show(worst.loss_mean),
         name(group)
     ))
 }
@@ -133,8 +135,13 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
             groups.push(&series.group);
         }
     }
+    let points = ranks.series.iter().flat_map(|s| &s.points);
+    let beside = points.into_iter().any(|p| p.chance().is_some());
     let mut columns = vec![words("Group"), figures("Rank")];
-    let mut spans = vec![(String::new(), 2)];
+    if beside {
+        columns.extend(["Random groups, %", "from, %", "to, %"].map(figures));
+    }
+    let mut spans = vec![(String::new(), columns.len())];
     for method in methods {
         spans.push(((*method).to_owned(), 2));
         columns.push(figures("Error, %"));
@@ -148,6 +155,10 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
     for rank in ranks.tried() {
         for group in &groups {
             let mut cells = vec![Cell::name(group), Cell::number(rank.to_string(), rank as f64)];
+            if beside {
+                let point = methods.iter().find_map(|method| find(method, group, rank));
+                cells.extend(chance_cells(point, percent));
+            }
             for method in methods {
                 let point = find(method, group, rank);
                 cells.push(mean_cell(
@@ -165,6 +176,17 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
         columns,
         rows,
     }
+}
+
+/// What random groups of the size show: their mean, and nine of ten of them.
+fn chance_cells(point: Option<&RankPoint>, percent: Percent) -> [Cell; 3] {
+    let (low, high) = point.and_then(RankPoint::chance).unwrap_or((f64::NAN, f64::NAN));
+    let percent = percent.telling(low, high);
+    let shown = |of: fn(&RankPoint) -> Option<f64>| {
+        let value = point.and_then(of).unwrap_or(f64::NAN);
+        Cell::number(percent.bare(value), value)
+    };
+    [shown(|p| p.chance_mean), shown(|p| p.chance_low), shown(|p| p.chance_high)]
 }
 
 fn mean_cell(value: Option<(f64, f64)>, percent: Percent) -> Cell {

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Section;
-use super::beside_chance;
-use super::parts::{Cell, Row, Table, figure, figures, list, words};
+use super::parts::{figure, list};
+use super::{beside_chance, group_table};
 use crate::content::{GroupOutcome, Report};
 use crate::escape::{in_sentence, name, strong};
-use crate::numbers::{NONE, Percent, count, plain};
+use crate::numbers::{Percent, count};
 use crate::pictures::{self, NARROW, WIDE, by_loss};
 use crate::svg::Theme;
 
@@ -39,7 +39,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
         );
         body.push_str(&figure(&wide, &narrow, &caption));
     }
-    let table = table(report, percent);
+    let table = group_table::table(report, percent);
     match table.rows.len() {
         0 => {}
         // A long table would stand between the reader and all that follows.
@@ -56,7 +56,7 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
 }
 
 /// The groups that share the largest loss at the precision shown, and that loss.
-fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
+pub fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
     let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
     let groups = || report.who_pays.groups.iter().filter(|g| !g.outside);
     let largest = groups().filter_map(loss).reduce(f64::max)?;
@@ -66,13 +66,24 @@ fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupO
     Some((at_top, largest))
 }
 
+/// The group whose loss lies furthest beyond random groups of its size, where that is known.
+fn most_beyond(report: &Report) -> Option<(&GroupOutcome, f64)> {
+    let groups = report.who_pays.groups.iter().filter(|g| !g.outside);
+    let excess = |g: &GroupOutcome| g.results.first()?.excess_loss.filter(|e| e.is_finite());
+    let found = groups.filter_map(|g| Some((g, excess(g)?)));
+    found.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 pub fn lead(report: &Report, percent: Percent) -> String {
     let Some((first, largest)) = worst(report, 0, percent) else {
         return "There is no group to show.".into();
     };
     let model = report.models.first().map_or("this model", |m| m.name.as_str());
     let hidden = report.hidden_groups > 0;
-    let mut text = payer(report, &first, largest, model, percent);
+    let mut text = match most_beyond(report) {
+        Some(found) if largest > 0.0 => beyond(report, found, (&first, largest), model, percent),
+        _ => payer(report, &first, largest, model, percent),
+    };
     // Of the groups shown alone, the largest losses of two models say nothing about the two: a
     // hidden group may have the largest under either.
     if !hidden
@@ -85,7 +96,70 @@ pub fn lead(report: &Report, percent: Percent) -> String {
     text
 }
 
-/// Names the worst group in the first sentence.
+/// Names the group that stands out most from random groups: losses of groups of different sizes are not compared as they are.
+fn beyond(
+    report: &Report,
+    (group, excess): (&GroupOutcome, f64),
+    (first, largest): (&[&GroupOutcome], f64),
+    model: &str,
+    percent: Percent,
+) -> String {
+    let (of_shown, shown) = of_which(report);
+    let model = in_sentence(model);
+    let names: Vec<&str> = first.iter().map(|g| g.name.as_str()).collect();
+    let (most, of_most) = (list(&names), strong(&percent.show(largest)));
+    if excess <= 0.0 || percent.same(excess, 0.0) {
+        return format!(
+            "Under {model} no group{shown} loses more than random groups of its size do on average; the largest loss, that of {most}, is {of_most}."
+        );
+    }
+    let itself = match first.iter().any(|g| g.name == group.name) {
+        true => String::new(),
+        false => format!(" The largest loss itself is {of_most}, that of {most}."),
+    };
+    format!(
+        "{of_shown}group {} stands out most from random groups of its size under {model}: {}{} That is {} beyond what they show on average{}.{itself}",
+        list(&[&group.name]),
+        what_it_loses(report, group, percent),
+        of_chance(group, percent),
+        percent.points(excess),
+        if is_within_chance(group) { ", and within that range" } else { "" },
+    )
+}
+
+/// Whether random groups of its size would show as much.
+fn is_within_chance(group: &GroupOutcome) -> bool {
+    let result = group.results.first().copied().unwrap_or_default();
+    result.chance().is_some_and(|(_, high)| result.loss <= high)
+}
+
+/// What the groups are among which one is named: at the beginning of a sentence, and after the word.
+fn of_which(report: &Report) -> (&'static str, &'static str) {
+    let outside = report.who_pays.groups.iter().any(|g| g.outside);
+    match (report.hidden_groups > 0, outside) {
+        (true, _) => ("Of the groups shown, the ", " shown"),
+        (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
+        (false, false) => ("The ", ""),
+    }
+}
+
+/// `its error is 12 %, against 10 % with a dictionary of its own, a loss of 2 %.`
+fn what_it_loses(report: &Report, group: &GroupOutcome, percent: Percent) -> String {
+    let result = group.results.first().copied().unwrap_or_default();
+    format!(
+        "its error is {}, against {}, a loss of {}.",
+        percent.show(result.relative_error),
+        match report.has_no_baselines() {
+            true => "a baseline of zero".to_owned(),
+            false => {
+                format!("{} with a dictionary of its own", percent.show(group.relative_baseline))
+            }
+        },
+        strong(&percent.show(result.loss)),
+    )
+}
+
+/// Names the group with the largest loss in the first sentence.
 fn payer(
     report: &Report,
     groups: &[&GroupOutcome],
@@ -95,12 +169,7 @@ fn payer(
 ) -> String {
     let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
     let (who, model, loss_shown) = (list(&names), in_sentence(model), percent.show(loss));
-    let outside = report.who_pays.groups.iter().any(|g| g.outside);
-    let (the, shown) = match (report.hidden_groups > 0, outside) {
-        (true, _) => ("Of the groups shown, the ", " shown"),
-        (false, true) => ("Of the groups that are not too small, the ", " that is not too small"),
-        (false, false) => ("The ", ""),
-    };
+    let (the, shown) = of_which(report);
     if loss <= 0.0 || percent.same(loss, 0.0) {
         let own = if loss < 0.0 && !percent.same(loss, 0.0) {
             ", better than with a dictionary of its own"
@@ -113,20 +182,12 @@ fn payer(
     }
     match groups {
         [group] => format!(
-            "{the}group {who} pays most under {model}: its error is {}, against {}, a loss of {}.{}",
-            percent.show(group.results.first().map_or(f64::NAN, |r| r.relative_error)),
-            match report.has_no_baselines() {
-                true => "a baseline of zero".to_owned(),
-                false => format!(
-                    "{} with a dictionary of its own",
-                    percent.show(group.relative_baseline)
-                ),
-            },
-            strong(&loss_shown),
+            "{the}largest loss under {model} is that of {who}: {}{}",
+            what_it_loses(report, group, percent),
             of_chance(group, percent),
         ),
         _ => format!(
-            "{the}groups {who} pay most under {model}, with a loss of {} each.",
+            "{the}largest loss under {model} is that of {who}: {} each.",
             strong(&loss_shown)
         ),
     }
@@ -139,11 +200,10 @@ fn of_chance(group: &GroupOutcome, percent: Percent) -> String {
     let rows = count(group.rows);
     let mean = result.and_then(|result| result.chance_mean);
     match (chance, mean) {
-        (Some((low, high)), _) => format!(
-            " A random group of {rows} rows would show {} to {}.",
-            percent.show(low),
-            percent.show(high)
-        ),
+        (Some((low, high)), _) => {
+            let [low, high] = [low, high].map(|end| percent.telling(low, high).show(end));
+            format!(" A random group of {rows} rows would show {low} to {high}.")
+        }
         (None, Some(mean)) => {
             format!(" A random group of {rows} rows would show {} on average.", percent.show(mean))
         }
@@ -218,88 +278,6 @@ fn definitions(report: &Report) -> String {
         "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
          (its norm). <b>Alone</b> is that error with a dictionary of the group’s own{runs}. <b>Loss</b> is the \
          difference: what the group pays for sharing. Below zero, the shared dictionary serves it better."
-    )
-}
-
-fn table(report: &Report, percent: Percent) -> Table {
-    let norms = report.who_pays.groups.iter().any(|g| g.norm.is_some());
-    let effective = report.who_pays.groups.iter().any(|g| g.effective_rows.is_some());
-    let observed = report.who_pays.groups.iter().any(|g| g.observed.is_some());
-    let mut columns = vec![words("Group"), figures("Rows")];
-    if effective {
-        columns.push(figures("Effective rows"));
-    }
-    if observed {
-        columns.push(figures("Observed, %"));
-    }
-    if norms {
-        columns.push(figures("Norm"));
-    }
-    columns.push(figures("Alone, %"));
-    let mut spans = vec![(String::new(), columns.len())];
-    for model in &report.models {
-        spans.push((model.name.clone(), 2));
-        columns.push(figures("Error, %"));
-        columns.push(figures("Loss, %"));
-    }
-    let tops: Vec<Option<f64>> =
-        (0..report.models.len()).map(|i| worst(report, i, percent).map(|(_, loss)| loss)).collect();
-    let rows = by_loss(report)
-        .into_iter()
-        .map(|group| {
-            let mut cells = vec![
-                Cell::html(group_name(group)),
-                Cell::number(count(group.rows), group.rows as f64),
-            ];
-            if effective {
-                let rows = group.effective_rows.unwrap_or(group.rows as f64);
-                cells.push(Cell::number(plain(rows, 1), rows));
-            }
-            if observed {
-                let share = group.observed.unwrap_or(1.0);
-                cells.push(Cell::number(percent.bare(share), share));
-            }
-            if norms {
-                let norm = group.norm.unwrap_or(f64::NAN);
-                cells.push(Cell::number(plain(norm, 2), norm));
-            }
-            cells.push(baseline(group, percent));
-            for (i, top) in tops.iter().enumerate() {
-                let Some(result) = group.results.get(i) else {
-                    cells.extend([NONE, NONE].map(|t| Cell::number(t.into(), f64::NAN)));
-                    continue;
-                };
-                cells
-                    .push(Cell::number(percent.bare(result.relative_error), result.relative_error));
-                let shown = percent.bare(result.loss);
-                let is_top = top.is_some_and(|t| percent.same(t, result.loss)) && !group.outside;
-                let shown = if is_top { format!("<strong>{shown}</strong>") } else { shown };
-                cells.push(Cell::number(shown, result.loss));
-            }
-            Row { cells, rank: None }
-        })
-        .collect();
-    Table {
-        caption: "Every group under every model; the largest loss of each model in bold".into(),
-        spans,
-        columns,
-        rows,
-    }
-}
-
-fn group_name(group: &GroupOutcome) -> String {
-    let badge = if group.small { " <span class=\"badge\">small</span>" } else { "" };
-    format!("{}{badge}", name(&group.name))
-}
-
-fn baseline(group: &GroupOutcome, percent: Percent) -> Cell {
-    let spread =
-        group.relative_baseline_sd.filter(|s| s.is_finite()).map_or_else(String::new, |s| {
-            format!(" <span class=\"quiet\">±\u{a0}{}</span>", percent.bare(s))
-        });
-    Cell::number(
-        format!("{}{spread}", percent.bare(group.relative_baseline)),
-        group.relative_baseline,
     )
 }
 

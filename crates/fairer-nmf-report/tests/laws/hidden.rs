@@ -145,6 +145,7 @@ fn a_verdict_beside_hidden_groups_has_no_numbers() {
             sentence: "Under standard NMF: “men” pays 12.3 points more.".into(),
             notes: vec![
                 Remark::new("much-unexplained", "This model leaves 69 % of the data unexplained."),
+                Remark::new("matters-beyond-error", "More than 9 points of 5 % matter."),
                 Remark::new("pays-clearly-less", "“tiny” pays less."),
                 Remark::new("fine", "Fine."),
             ],
@@ -153,6 +154,29 @@ fn a_verdict_beside_hidden_groups_has_no_numbers() {
         assert_eq!((said.code, said.difference, said.adjusted_p), (code, None, None));
         assert!(said.sentence.starts_with("Under standard NMF: "), "{}", said.sentence);
         assert!(!said.sentence.contains(|c: char| c.is_ascii_digit()), "{}", said.sentence);
-        assert_eq!(said.notes, [Remark::new("fine", "Fine.")]);
+        let codes: Vec<&str> = said.notes.iter().map(|note| &note.code[..]).collect();
+        assert_eq!(codes, ["much-unexplained", "matters-beyond-error", "fine"]);
+        let has_digit = |note: &Remark| note.sentence.contains(|c: char| c.is_ascii_digit());
+        assert!(!said.notes.iter().any(has_digit), "{:?}", said.notes);
     }
+}
+
+/// A rise of the total error is said in the same words whoever it was for, and once.
+#[test]
+fn a_rise_beside_hidden_groups_names_nobody() {
+    let hidden = Hidden::of([("tiny", 3), ("men", 90)], 10).unwrap();
+    let said = |groups: &[&str]| {
+        let rose = |name: &&str| {
+            Remark::new("total-error-rose", &format!("it loses 31 %: bent for group '{name}'"))
+        };
+        let mut remarks: Vec<Remark> = groups.iter().map(rose).collect();
+        hidden.remarks(&mut remarks);
+        remarks
+    };
+    let one = said(&["men"]);
+    assert_eq!(one, said(&["tiny"]));
+    assert_eq!(one, said(&["men", "tiny"]));
+    assert!(one.len() == 1 && !one[0].sentence.contains("men"), "{one:?}");
+    assert!(!one[0].sentence.contains(|c: char| c.is_ascii_digit()), "{one:?}");
+    assert!(said(&[]).is_empty());
 }

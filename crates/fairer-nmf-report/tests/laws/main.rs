@@ -19,8 +19,16 @@ fn as_xml(page: &str) -> String {
     out
 }
 
-fn all_samples() -> [Report; 5] {
-    [samples::demo(), samples::three(), samples::sixty(), samples::hostile(), Report::default()]
+fn all_samples() -> [Report; 7] {
+    [
+        samples::demo(),
+        samples::three(),
+        samples::sixty(),
+        samples::hostile(),
+        samples::beside::sweep(),
+        samples::beside::compared(),
+        Report::default(),
+    ]
 }
 
 /// Everything a report is turned into, in one string.
@@ -167,7 +175,19 @@ fn one_model_is_enough() {
         ..Report::default()
     };
     let page = render_html(&report);
-    assert!(page.contains("pays most under <bdi>your topics</bdi>"));
+    assert!(
+        page.contains(
+            "stands out most from random groups of its size under <bdi>your topics</bdi>"
+        )
+    );
+    let mut unknown = report.clone();
+    for result in unknown.who_pays.groups.iter_mut().flat_map(|g| &mut g.results) {
+        (result.chance_mean, result.chance_low, result.chance_high) = (None, None, None);
+        result.excess_loss = None;
+    }
+    assert!(
+        render_html(&unknown).contains("The largest loss under <bdi>your topics</bdi> is that of")
+    );
     assert_eq!(page.matches("<section ").count(), 3, "summary, who pays, limits");
     assert_eq!(charts(&report).len(), 1);
 }

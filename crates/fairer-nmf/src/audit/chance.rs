@@ -24,7 +24,7 @@
 use crate::parallel::try_map;
 use crate::rows::Element;
 use crate::steps::Steps;
-use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter};
+use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter, nine_of_ten};
 use crate::{Error, GroupedData, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -177,14 +177,11 @@ pub(super) fn random_groups<T: Element>(
         }
     }
     let ranges = alike.each(|of_size| {
-        let drawn = found[1..=made].iter();
-        let mut values: Vec<f64> =
-            drawn.flat_map(|losses| of_size.iter().map(|&l| losses[l])).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        values.sort_by(f64::total_cmp);
-        let at =
-            |share: f64| values[((share * values.len() as f64) as usize).min(values.len() - 1)];
-        (mean, at(0.05), at(0.95))
+        let values =
+            || found[1..=made].iter().flat_map(|losses| of_size.iter().map(|&l| losses[l]));
+        let mean = values().sum::<f64>() / (made * of_size.len()) as f64;
+        let (low, high) = nine_of_ten(&found[1..=made], of_size);
+        (mean, low, high)
     });
     let one = |(l, tail): (usize, Tail)| {
         let ((mean, low, high), loss) = (ranges[l], found[0][l]);

@@ -8,6 +8,9 @@ use crate::{Baseline, Note};
 /// Width of an interval of a difference beyond which the rows say next to nothing.
 const NOTHING: f64 = 0.5;
 
+/// Digits after the point of a percentage at the most: what differs by less is rounding.
+const MOST_DIGITS: usize = 6;
+
 /// One or two sentences about group `l`.
 pub(super) fn sentence(
     code: VerdictCode,
@@ -132,13 +135,21 @@ fn beside(l: usize, found: &Findings<'_>, comes_to: &str) -> String {
     )
 }
 
-/// A loss and the ends of a band, with as many digits as it takes to see on which side of them it lies.
+/// A loss and the ends of a band, with as many digits as it takes to see on which side of them it lies, and that they are two.
 fn told_apart(shares: [f64; 3]) -> [String; 3] {
-    let [loss, low, high] = shares.map(percent);
-    if (loss == high || loss == low) && shares[0] != shares[1] && shares[0] != shares[2] {
-        return shares.map(|share| with_minus(&format!("{:.2} %", 100.0 * share)));
+    let [loss, low, high] = shares;
+    let on_an_end = loss == low || loss == high;
+    let told = |[of_loss, of_low, of_high]: &[String; 3]| {
+        (low == high || of_low != of_high)
+            && (on_an_end || (of_loss != of_low && of_loss != of_high))
+    };
+    let with =
+        |digits: usize| shares.map(|share| with_minus(&format!("{:.digits$} %", 100.0 * share)));
+    let shown = shares.map(percent);
+    if told(&shown) {
+        return shown;
     }
-    [loss, low, high]
+    (2..=MOST_DIGITS).map(with).find(told).unwrap_or(shown)
 }
 
 /// A loss beyond the band, where no difference to the others matters.

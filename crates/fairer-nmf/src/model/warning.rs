@@ -12,14 +12,6 @@ const NEAR_NORM: f64 = 0.99;
 /// Groups that a warning names at the most.
 const SHOWN: usize = 5;
 
-/// Rise of the total error against standard NMF beyond which a fit says who caused it: two points
-/// of a hundred.
-const RISE: f64 = 0.02;
-/// The same as a share of standard NMF's error, where that is small.
-const RISE_SHARE: f64 = 0.05;
-/// Less than this is nothing, whatever standard NMF loses.
-const RISE_LEAST: f64 = 0.002;
-
 /// Share of the rows in groups outside the maximum beyond which it is said that they are many.
 const MANY: f64 = 0.1;
 
@@ -168,57 +160,6 @@ impl Warning {
         let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
         let all = such.len() == inside().count();
         (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all, kept })
-    }
-
-    /// A rise of the total error ‖X − WH‖/‖X‖ against standard NMF's that has to be said, and for whom: of the
-    /// groups that the fit sets out to help the one whose error fell most.
-    #[must_use]
-    pub fn of_rise(model: &Model, found: f64, (standard, beside): (f64, &Model)) -> Option<Self> {
-        // A fit that was cut short has an error of its own making.
-        if model.status.is_cut_short() {
-            return None;
-        }
-        let groups = model.groups.iter().zip(&beside.groups);
-        let helped = groups.filter(|(g, _)| !g.outside && !Self::leaves(&model.warnings, &g.name));
-        let falls = helped.map(|(g, s)| (&g.name[..], g.rows, s.relative_error - g.relative_error));
-        Self::of_falls(falls, found, standard)
-    }
-
-    /// The same of groups that a model sets out to help: name, rows, and by how much the relative error fell.
-    pub(crate) fn of_falls<'a>(
-        helped: impl Iterator<Item = (&'a str, usize, f64)>,
-        found: f64,
-        standard: f64,
-    ) -> Option<Self> {
-        let (group, rows, _) = helped.max_by(|a, b| a.2.total_cmp(&b.2))?;
-        let group = group.to_owned();
-        let noticed = RISE.min((RISE_SHARE * standard).max(RISE_LEAST));
-        (found > standard + noticed).then_some(Self::TotalErrorRose {
-            standard,
-            found,
-            group,
-            rows,
-        })
-    }
-
-    /// Whether a fit with these warnings did not set out to help a group, so that it is not bent for it.
-    pub(crate) fn leaves(warnings: &[Self], name: &str) -> bool {
-        let alone = |w: &Self| matches!(w, Self::GroupsLikeChance { groups, .. } if groups.iter().any(|g| g == name));
-        warnings.iter().any(alone)
-    }
-
-    /// What it says of a model that is named otherwise than "this fit".
-    #[must_use]
-    pub fn said_of(&self, who: &str) -> String {
-        match self {
-            Self::TotalErrorRose { standard, found, group, rows } => format!(
-                "{who} loses {:.1} % of all data where standard NMF loses {:.1} %: it was bent for group '{group}' ({rows} {}); is that what you want?",
-                100.0 * found,
-                100.0 * standard,
-                if *rows == 1 { "row" } else { "rows" },
-            ),
-            other => other.to_string(),
-        }
     }
 
     /// Whether it only tells what was done, and nothing has to be looked after.

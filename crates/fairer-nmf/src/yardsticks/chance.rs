@@ -1,7 +1,8 @@
 //! What random groups of a group's size pay under a dictionary that knows no labels: what the
 //! size-adjusted criterion allows for. `audit/chance.rs` shows the same beside every loss.
 
-use super::draws::{Draws, Own};
+use super::draws::{Baselines, Draws, Own};
+use super::scatter::{Alike, Scatter, moments, nine_of_ten};
 use crate::evaluate::evaluate;
 use crate::once::once;
 use crate::parallel::try_map;
@@ -9,9 +10,8 @@ use crate::progress::AuditPart;
 use crate::random::Purpose;
 use crate::rows::Element;
 use crate::steps::Steps;
-use crate::{Error, GroupedData, Observer, Result, student};
+use crate::{Baseline, Error, GroupedData, Observer, Result, student};
 use ndarray::ArrayView2;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Fewer draws than this say nothing.
@@ -31,6 +31,48 @@ once! {
         seed: u64,
         observer: &Observer<'_>,
     ) -> Result<Vec<f64>> = means;
+}
+
+once! {
+    /// What random groups of every group's size pay under a dictionary that knows no labels (H, r×n), by `draws` of them,
+    /// with baselines of a kind (the best where they were given): what stands beside a loss that no test was asked of.
+    ///
+    /// # Errors
+    /// As [`chance_losses`].
+    pub fn chance_bands(
+        data,
+        components: ArrayView2<'_, f64>,
+        baseline: &Baseline,
+        draws: usize,
+        seed: u64,
+        observer: &Observer<'_>,
+    ) -> Result<Vec<ChanceBand>> = bands;
+}
+
+/// What random groups of one size pay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChanceBand {
+    /// Their mean loss.
+    pub mean: f64,
+    /// 5 % of random groups pay less.
+    pub low: f64,
+    /// 5 % of random groups pay more.
+    pub high: f64,
+}
+
+fn bands<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    baseline: &Baseline,
+    draws: usize,
+    seed: u64,
+    observer: &Observer<'_>,
+) -> Result<Vec<ChanceBand>> {
+    // The draws measure the groups themselves as random ones are.
+    let own = Own::of(Baselines { errors: &[], kind: Some(baseline) });
+    let found = chance_with(data, components, own, draws, seed, None, observer)?;
+    let band = |Chance { mean, range: (low, high), .. }: Chance| ChanceBand { mean, low, high };
+    Ok(found.into_iter().map(band).collect())
 }
 
 fn means<T: Element>(
@@ -59,6 +101,8 @@ const BY_CHANCE: f64 = 0.05;
 pub(crate) struct Chance {
     /// c_ℓ ≥ 0: their mean loss.
     pub mean: f64,
+    /// Nine of ten of them pay that.
+    pub range: (f64, f64),
     /// The group's relative error under the shared dictionary.
     pub relative_error: f64,
     /// How much they explain what the group pays: 1 where its loss lies within their scatter or below, 0 where it
@@ -75,6 +119,19 @@ pub(crate) fn chance_within<T: Element>(
     deadline: Option<Instant>,
     observer: &Observer<'_>,
 ) -> Result<Vec<Chance>> {
+    chance_with(data, components, Own::Best, draws, seed, deadline, observer)
+}
+
+/// The same against baselines of another kind.
+fn chance_with<T: Element>(
+    data: &GroupedData<'_, T>,
+    components: ArrayView2<'_, f64>,
+    own: Own<'_>,
+    draws: usize,
+    seed: u64,
+    deadline: Option<Instant>,
+    observer: &Observer<'_>,
+) -> Result<Vec<Chance>> {
     if draws == 0 {
         return Err(Error::Parameter {
             name: "draws",
@@ -85,8 +142,12 @@ pub(crate) fn chance_within<T: Element>(
     let found = evaluate(data, components, None, &vec![0.0; data.groups().len()])?;
     let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
     let row_errors = &found.row_squared_errors;
-    let all = Draws { data, components, row_errors, own: Own::Best, seed, steps: &steps };
-    let most = ROWS.max(ROWS_PER_TOPIC * components.nrows());
+    let all = Draws { data, components, row_errors, own, seed, steps: &steps };
+    // Only what is fitted to the rows themselves is less for more of them.
+    let most = match own {
+        Own::Best => ROWS.max(ROWS_PER_TOPIC * components.nrows()),
+        Own::Zero | Own::Like { .. } => usize::MAX,
+    };
     let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
     let draw = |b: usize| match in_time() {
         true => steps.step(|| all.losses_up_to(b, most)).map(Some),
@@ -96,7 +157,12 @@ pub(crate) fn chance_within<T: Element>(
     let losses: Vec<Vec<f64>> = losses.into_iter().flatten().collect();
     let relative_errors = found.relative_errors.iter();
     if losses.is_empty() {
-        let nothing = |&relative_error: &f64| Chance { mean: 0.0, relative_error, alike: 0.0 };
+        let nothing = |&relative_error: &f64| Chance {
+            mean: 0.0,
+            range: (0.0, 0.0),
+            relative_error,
+            alike: 0.0,
+        };
         return Ok(relative_errors.map(nothing).collect());
     }
     // A group of more rows than are drawn has a scatter next to nothing, and is told from nobody.
@@ -110,6 +176,7 @@ pub(crate) fn chance_within<T: Element>(
     let own: Vec<Option<f64>> = try_map(data.groups().len(), &own)?;
     let sizes = Alike::of(data);
     let moments = sizes.each(|of_size| moments(&losses, of_size));
+    let ranges = sizes.each(|of_size| nine_of_ten(&losses, of_size));
     let within = within(own.len(), losses.len());
     let stands_out = stands_out(&losses, &own, &sizes);
     let one = |(l, &relative_error): (usize, &f64)| {
@@ -120,7 +187,7 @@ pub(crate) fn chance_within<T: Element>(
             true => (within + 1.0 - z).clamp(0.0, 1.0),
             false => 1.0,
         });
-        Chance { mean: mean.max(0.0), relative_error, alike }
+        Chance { mean: mean.max(0.0), range: ranges[l], relative_error, alike }
     };
     Ok(relative_errors.enumerate().map(one).collect())
 }
@@ -140,28 +207,6 @@ fn stands_out(losses: &[Vec<f64>], own: &[Option<f64>], sizes: &Alike) -> Vec<bo
     (0..own.len()).map(|l| own[l].is_some() && beyond(l)).collect()
 }
 
-/// Mean and standard deviation of the losses of random groups of every group's size.
-pub(crate) struct Scatter(Vec<(f64, f64)>);
-
-impl Scatter {
-    /// Of the losses of all groups in some draws.
-    pub fn of(found: &[Vec<f64>], sizes: &Alike) -> Self {
-        Self(sizes.each(|of_size| moments(found, of_size)))
-    }
-
-    /// By how many standard deviations the loss of a group exceeds the mean.
-    pub fn z(&self, losses: &[f64], l: usize) -> f64 {
-        let (mean, sd) = self.0[l];
-        // Without scatter (all rows alike) nothing stands out.
-        if sd > 0.0 { (losses[l] - mean) / sd } else { 0.0 }
-    }
-
-    /// The largest of that over some of the groups.
-    pub fn largest(&self, losses: &[f64], groups: &[usize]) -> f64 {
-        groups.iter().map(|&l| self.z(losses, l)).fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
 /// Standard deviations beyond which none of `groups` alike lies but by a chance of [`BY_CHANCE`], where mean
 /// and standard deviation are of `draws` or, where several groups have one size, of more: Student's t of
 /// another draw, shared over the groups (Bonferroni), so that one of many does not stand out because they are
@@ -172,45 +217,6 @@ fn within(groups: usize, draws: usize) -> f64 {
     }
     let n = draws as f64;
     ALIKE.max(student::quantile(BY_CHANCE / groups as f64, n - 1.0) * (1.0 + 1.0 / n).sqrt())
-}
-
-/// Groups of as many rows as each other: random ones of them are alike, so that what is drawn of one is
-/// drawn of all.
-pub(crate) struct Alike {
-    /// The groups of every size.
-    of_size: Vec<Vec<usize>>,
-    /// Which size each group has.
-    size: Vec<usize>,
-}
-
-impl Alike {
-    pub fn of<T: Element>(data: &GroupedData<'_, T>) -> Self {
-        let mut of_size: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (l, group) in data.groups().iter().enumerate() {
-            of_size.entry(group.rows.len()).or_default().push(l);
-        }
-        let of_size: Vec<Vec<usize>> = of_size.into_values().collect();
-        let mut size = vec![0; data.groups().len()];
-        for (at, groups) in of_size.iter().enumerate() {
-            groups.iter().for_each(|&l| size[l] = at);
-        }
-        Self { of_size, size }
-    }
-
-    /// For every group what `one` finds of the groups of its size.
-    pub fn each<V: Copy>(&self, one: impl Fn(&[usize]) -> V) -> Vec<V> {
-        let found: Vec<V> = self.of_size.iter().map(|groups| one(groups)).collect();
-        self.size.iter().map(|&at| found[at]).collect()
-    }
-}
-
-/// Mean and standard deviation of the losses of these groups over the draws.
-fn moments(found: &[Vec<f64>], groups: &[usize]) -> (f64, f64) {
-    let values = || found.iter().flat_map(|losses| groups.iter().map(|&l| losses[l]));
-    let count = (found.len() * groups.len()) as f64;
-    let mean = values().sum::<f64>() / count;
-    let squares: f64 = values().map(|loss| (loss - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod held_out;
 mod rise;
 
 use crate::common::uniform;
-use fairer_nmf::audit::chance_losses;
+use fairer_nmf::audit::{chance_bands, chance_losses};
 use fairer_nmf::{
     Baseline, Fit, GroupFit, GroupedData, Method, Parameters, Warning, audit::evaluate,
     baseline::Estimate, fit, fit::Allowance, silent,
@@ -209,6 +209,13 @@ fn chance_is_the_same_for_a_multiple_of_the_data_and_falls_with_size() {
     let c = chance_losses(&data, h.view(), 10, 0, &silent).unwrap();
     println!("{c:?}");
     assert!(c[0] > c[1] && c[1] > c[2] && c[2] >= 0.0);
+    let bands = |kind: Baseline| chance_bands(&data, h.view(), &kind, 10, 0, &silent).unwrap();
+    for (band, mean) in bands(Baseline::Estimate(Estimate::best())).iter().zip(&c) {
+        assert_eq!(band.mean, *mean);
+        assert!(band.low < *mean && *mean < band.high, "{band:?}");
+    }
+    // Without baselines a loss is the whole error, of random groups too.
+    assert!(bands(Baseline::Zero).iter().zip(&c).all(|(band, mean)| band.low > *mean));
     let small = &x * 1e-6;
     let small = GroupedData::new(small.view(), &labels).unwrap();
     let again = chance_losses(&small, (&h * 1e-6).view(), 10, 0, &silent).unwrap();

@@ -62,6 +62,11 @@ fn numbers_that_are_compared_are_told_apart() {
     let close = told_apart([0.003_14, 0.0001, 0.003_01]);
     assert_eq!(close, ["0.31 %", "0.01 %", "0.30 %"]);
     assert_eq!(told_apart([0.02, 0.003, 0.019]), ["2.0 %", "0.3 %", "1.9 %"]);
+    // A band of next to nothing is one all the same; without width it is none.
+    assert_eq!(told_apart([0.05, 0.000_1, 0.000_3]), ["5.00 %", "0.01 %", "0.03 %"]);
+    assert_eq!(told_apart([0.05, 2e-6, 4e-6]), ["5.0000 %", "0.0002 %", "0.0004 %"]);
+    assert_eq!(told_apart([0.05, 0.0, 0.0]), ["5.0 %", "0.0 %", "0.0 %"]);
+    assert_eq!(told_apart([0.05, 0.0, 1e-14]), ["5.0 %", "0.0 %", "0.0 %"]);
     let p = [(0.012, true), (0.012, false), (0.0002, true)].map(|(p, least)| p_value(p, least));
     assert_eq!(p, ["at most 0.012", "0.012", "below 0.001"]);
     let between = |low: f64, high: f64| [more_or_less(low, high), more_or_less(high, low)];

@@ -1,0 +1,90 @@
+//! What stands beside the losses of a sweep: what random groups pay at every rank, under standard NMF.
+
+use fairer_nmf::audit::{ChanceBand, chance_bands};
+use fairer_nmf::data::Group;
+use fairer_nmf::rows::Element;
+use fairer_nmf::{Baseline, Error, GroupedData, Method, Model, Parameters, Progress, fit};
+use fairer_nmf_io::Failure;
+use serde::Serialize;
+
+use super::Plan;
+use crate::screen::{Bar, stopped};
+
+/// Random groups of every size at every rank. Limits on time do not count them.
+pub(crate) const DRAWS: usize = 20;
+
+/// What random groups of a group's size pay at a rank.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RandomGroup {
+    pub rank: usize,
+    pub group: String,
+    pub rows: usize,
+    /// Their mean loss, and the range that holds nine of ten.
+    pub chance_mean: f64,
+    pub chance_low: f64,
+    pub chance_high: f64,
+}
+
+impl Plan {
+    /// Chance at every rank that was tried: the models of standard NMF are given, and one is fitted where there is none.
+    /// What is missing after a stop was stopped.
+    pub(crate) fn chance<T: Element>(
+        &self,
+        data: &GroupedData<'_, T>,
+        tried: &[usize],
+        standards: &[Model],
+        bar: &Bar,
+    ) -> Result<Vec<RandomGroup>, Failure> {
+        let mut all = Vec::new();
+        for &rank in tried {
+            bar.stage(&format!("random groups, rank {rank}"));
+            let known = standards.iter().find(|model| model.rank() == rank);
+            match self.chance_at(data, rank, known, bar) {
+                Ok(found) => all.extend(found),
+                Err(Error::Stopped) => break,
+                Err(other) => return Err(other.into()),
+            }
+            if stopped() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn chance_at<T: Element>(
+        &self,
+        data: &GroupedData<'_, T>,
+        rank: usize,
+        known: Option<&Model>,
+        bar: &Bar,
+    ) -> fairer_nmf::Result<Vec<RandomGroup>> {
+        let observer = |p: &Progress<'_>| bar.observe(p);
+        let own = match known {
+            Some(_) => None,
+            None => Some(fit(data, &self.standard(rank), &observer)?.model),
+        };
+        let Some(model) = known.or(own.as_ref()) else { return Ok(Vec::new()) };
+        let (h, seed) = (model.components.view(), self.parameters.seed);
+        let bands = chance_bands(data, h, &self.baseline, DRAWS, seed, &observer)?;
+        let groups = data.groups().iter().zip(bands);
+        let one = |(group, band): (&Group, ChanceBand)| RandomGroup {
+            rank,
+            group: group.name.clone(),
+            rows: group.rows.len(),
+            chance_mean: band.mean,
+            chance_low: band.low,
+            chance_high: band.high,
+        };
+        Ok(groups.map(one).collect())
+    }
+
+    /// Standard NMF as the first trial has it.
+    fn standard(&self, rank: usize) -> Parameters {
+        self.parameters.clone().with(|p| {
+            p.rank = rank;
+            p.method = Method::standard();
+            p.baseline = Baseline::Zero;
+            p.bound = false;
+        })
+    }
+}
