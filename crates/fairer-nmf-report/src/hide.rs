@@ -78,7 +78,7 @@ impl Hidden {
     /// A note of a verdict as it may be shown: it names none of them, and has no number, which may be a total.
     fn note(&self, note: Remark) -> Option<Remark> {
         let note = match WITHOUT_TOTALS.iter().find(|(code, _)| note.code == *code) {
-            Some((code, sentence)) => Remark::new(*code, *sentence),
+            Some((code, sentence)) => Remark::new(code, *sentence),
             None => note,
         };
         let has_number = note.sentence.contains(|letter: char| letter.is_ascii_digit());

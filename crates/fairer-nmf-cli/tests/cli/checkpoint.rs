@@ -75,13 +75,17 @@ fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
     let expected = model(&place);
     let (mut state, mut killed, mut on_its_way) = (seed, 0, 0);
     let mut parts = [0; 3];
-    while killed < kills {
+    // So many, and more where few of them fell into the middle of a run: that is for the machine to say.
+    let more = |killed: u32, on_its_way: u32| {
+        killed < kills || (on_its_way <= kills / 10 && killed < 20 * kills)
+    };
+    while more(killed, on_its_way) {
         std::fs::remove_file(place.path().join("m.safetensors")).unwrap();
         let mut begun = false;
         loop {
             let checkpoint = ["--checkpoint", "state", "--every", "1ms", "--resume"];
-            let more = if begun { &checkpoint[..] } else { &checkpoint[..4] };
-            let mut child = program(&place, &[memory, more].concat()).spawn().unwrap();
+            let options = if begun { &checkpoint[..] } else { &checkpoint[..4] };
+            let mut child = program(&place, &[memory, options].concat()).spawn().unwrap();
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -93,7 +97,7 @@ fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
                 if let Some(status) = child.try_wait().unwrap() {
                     break Some(status);
                 }
-                if Instant::now() >= until && killed < kills {
+                if Instant::now() >= until && more(killed, on_its_way) {
                     break None;
                 }
                 std::thread::sleep(Duration::from_millis(1));
@@ -125,14 +129,14 @@ fn kill_and_go_on(kills: u32, seed: u64, memory: &[&str]) -> u32 {
 #[test]
 fn a_process_killed_at_random_times_ends_with_the_same_model() {
     let count = kills(10);
-    assert_eq!(kill_and_go_on(count, 1, &[]), count);
+    assert!(kill_and_go_on(count, 1, &[]) >= count);
 }
 
 /// In a dozen blocks.
 #[test]
 fn a_process_with_rows_on_disk_killed_at_random_times_ends_with_the_same_model() {
     let count = kills(5);
-    assert_eq!(kill_and_go_on(count, 2, &["--memory", "40kB"]), count);
+    assert!(kill_and_go_on(count, 2, &["--memory", "40kB"]) >= count);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn chance_and_excess_stand_beside_the_loss() {
         let (said, json) = audited(&place, &["--baseline", baseline]);
         assert!(said.contains("random group  ") && said.contains("  excess  "), "{said}");
         // The number that the verdict is about, how sure it is, and what the draws may take.
-        assert!(said.contains("  difference  adjusted p  "), "{said}");
+        assert!(said.contains("  difference  adjusted p"), "{said}");
         assert!(
             said.contains("comes from 20 draws") && said.contains("60 s at the most"),
             "{said}"

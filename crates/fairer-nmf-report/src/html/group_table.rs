@@ -1,7 +1,6 @@
 //! The groups under every model, as a table: models side by side, or one below the other where they are many.
 
 use super::parts::{Cell, Column, Row, Table, figures, words};
-use super::who_pays::worst;
 use crate::content::{GroupOutcome, GroupResult, Report};
 use crate::escape::name;
 use crate::numbers::{NONE, Percent, count, plain};
@@ -50,6 +49,17 @@ pub fn table(report: &Report, percent: Percent) -> Table {
         columns,
         rows,
     }
+}
+
+/// The groups that share the largest loss at the precision shown, and that loss.
+pub fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
+    let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
+    let groups = || report.who_pays.groups.iter().filter(|g| !g.outside);
+    let largest = groups().filter_map(loss).reduce(f64::max)?;
+    let mut at_top: Vec<_> =
+        groups().filter(|g| loss(g).is_some_and(|l| percent.same(l, largest))).collect();
+    at_top.sort_by(|a, b| loss(b).unwrap_or(0.0).total_cmp(&loss(a).unwrap_or(0.0)));
+    Some((at_top, largest))
 }
 
 /// Error and loss of a group under a model, the largest loss in bold.

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Section;
+use super::beside_chance;
+use super::group_table::{self, worst};
 use super::parts::{figure, list};
-use super::{beside_chance, group_table};
 use crate::content::{GroupOutcome, Report};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, count};
@@ -53,17 +54,6 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     }
     body.push_str(&smalls(report));
     Some(Section { id: "who-pays", title: "Who pays?", body })
-}
-
-/// The groups that share the largest loss at the precision shown, and that loss.
-pub fn worst(report: &Report, model: usize, percent: Percent) -> Option<(Vec<&GroupOutcome>, f64)> {
-    let loss = |g: &GroupOutcome| g.results.get(model).map(|r| r.loss).filter(|l| l.is_finite());
-    let groups = || report.who_pays.groups.iter().filter(|g| !g.outside);
-    let largest = groups().filter_map(loss).reduce(f64::max)?;
-    let mut at_top: Vec<_> =
-        groups().filter(|g| loss(g).is_some_and(|l| percent.same(l, largest))).collect();
-    at_top.sort_by(|a, b| loss(b).unwrap_or(0.0).total_cmp(&loss(a).unwrap_or(0.0)));
-    Some((at_top, largest))
 }
 
 /// The group whose loss lies furthest beyond random groups of its size, where that is known.

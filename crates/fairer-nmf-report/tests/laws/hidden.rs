@@ -167,7 +167,7 @@ fn a_rise_beside_hidden_groups_names_nobody() {
     let hidden = Hidden::of([("tiny", 3), ("men", 90)], 10).unwrap();
     let said = |groups: &[&str]| {
         let rose = |name: &&str| {
-            Remark::new("total-error-rose", &format!("it loses 31 %: bent for group '{name}'"))
+            Remark::new("total-error-rose", format!("it loses 31 %: bent for group '{name}'"))
         };
         let mut remarks: Vec<Remark> = groups.iter().map(rose).collect();
         hidden.remarks(&mut remarks);
