@@ -4,6 +4,7 @@
 //! and speaks scikit-learn.
 
 mod audit;
+mod chance;
 mod compare;
 mod data;
 mod datasets;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::audit::{evaluate, intervals};
+    #[pymodule_export]
+    use super::chance::{chance, rises};
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]

@@ -19,7 +19,7 @@ import pytest
 
 import fairer_nmf
 from fairer_nmf import FairerNMF, sweep
-from fairer_nmf.datasets import make_synthetic_2
+from fairer_nmf.datasets import load_heart_disease, make_synthetic_2
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CANDIDATES = [
@@ -102,7 +102,8 @@ def test_a_sweep_is_the_programs(table, tmp_path):
         "sweep", path, "--group-by", "group", "--ranks", "2,4", "--trials", 2, "--normalize", "none",
         "--n-init", 2, "--tol", 1e-4, "--seed", 5, "--json", file, "--quiet",
     )  # fmt: skip
-    theirs = pd.DataFrame(json.loads(file.read_text())["records"])
+    written = json.loads(file.read_text())
+    theirs = pd.DataFrame(written["records"])
     labels = pd.Series(groups, name="group")
     ours = sweep(
         frame, [2, 4], sensitive_features=labels, trials=2, n_init=2, tol=1e-4, random_state=5
@@ -112,14 +113,32 @@ def test_a_sweep_is_the_programs(table, tmp_path):
     assert (mine[[*keys, "seed", "rows", "status", "iterations"]] == others[
         [*keys, "seed", "rows", "status", "iterations"]
     ]).all(axis=None)  # fmt: skip
-    for column in ("norm", "baseline_error", "relative_error", "loss", "worst_loss"):
+    for column in ("norm", "baseline_error", "relative_error", "loss", "worst_loss", "total_error"):
         np.testing.assert_allclose(mine[column], others[column], rtol=1e-9, atol=1e-12)
+    chance = pd.DataFrame(written["chance"])
+    assert list(ours.chance) == list(chance)
+    assert (ours.chance[["rank", "group", "rows"]] == chance[["rank", "group", "rows"]]).all(axis=None)
+    for column in ("chance_mean", "chance_low", "chance_high"):
+        np.testing.assert_allclose(ours.chance[column], chance[column], rtol=1e-9, atol=1e-12)
     means = theirs.groupby(["method", "rank", "group"])["loss"].mean()
     assert ours.worst_loss.loc[4, "am"] == pytest.approx(means["am"][4].max())
     assert ours.smallest_rank(means["am"][4].max() + 1e-9) == 4
     assert ours.smallest_rank(-1.0) is None
     with pytest.raises(ValueError, match="against the same baselines; take 'best'"):
         sweep(frame, [2], sensitive_features=labels, baseline="adjusted")
+
+
+def test_a_sweep_says_which_fits_were_bent_for_a_few_rows():
+    heart = load_heart_disease(as_frame=True)
+    few = np.where(np.isin(np.arange(len(heart.data)), 93 * np.arange(1, 9) % len(heart.data)), "few", "rest")
+    asked = {"sensitive_features": few, "trials": 1, "normalize": "features"}
+    with pytest.warns(UserWarning, match=r"Fairer-NMF \(AM\) with 5 topics loses .* bent for group 'few'"):
+        sweep(heart.data, [5], methods=["standard", "am"], **asked)
+    # Without standard NMF there is nothing to set it beside, but chance is told.
+    found = sweep(heart.data, [5], methods=["am"], **asked)
+    few_of_chance = found.chance.set_index("group").loc["few"]
+    assert few_of_chance["rows"] == 8
+    assert few_of_chance["chance_mean"] > 5 * found.chance.set_index("group").loc["rest", "chance_mean"]
 
 
 def test_pip_installs_the_program(tmp_path):

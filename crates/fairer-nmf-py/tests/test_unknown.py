@@ -270,7 +270,7 @@ def test_compare_has_the_numbers_of_the_program(tmp_path):
             np.testing.assert_allclose(ours[column], method[key], rtol=1e-9)
         assert ours["total_error"].iloc[0] == pytest.approx(method["total_error"], rel=1e-9)
         assert ours["rows"].tolist() == theirs["rows"]
-        for column in ("chance", "chance_low", "chance_high"):
+        for column in ("chance_mean", "chance_low", "chance_high"):
             np.testing.assert_allclose(ours[column], theirs[column], rtol=1e-9, err_msg=column)
     assert found.attrs["chance_draws"] == theirs["chance_draws"]
     with pytest.raises(ValueError, match="expected some of standard"):

@@ -55,7 +55,7 @@ pub(crate) fn neighbour_table(found: &Compared) -> String {
 /// What random groups show, as the last rows of the table.
 fn chance_rows(found: &Compared) -> [(&'static str, &[f64]); 3] {
     [
-        ("random group, mean", &found.chance),
+        ("random group, mean", &found.chance_mean),
         ("random group, from", &found.chance_low),
         ("random group, to", &found.chance_high),
     ]
@@ -86,7 +86,7 @@ pub(crate) fn of_neighbours<T: Element>(
         },
         results: (found.methods.iter())
             .map(|method| page::GroupResult {
-                chance_mean: Some(found.chance[l]),
+                chance_mean: Some(found.chance_mean[l]),
                 chance_low: Some(found.chance_low[l]),
                 chance_high: Some(found.chance_high[l]),
                 relative_error: method.relative_errors[l],

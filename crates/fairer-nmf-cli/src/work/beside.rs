@@ -11,7 +11,7 @@ use super::Plan;
 use crate::screen::{Bar, stopped};
 
 /// Random groups of every size at every rank. Limits on time do not count them.
-pub(crate) const DRAWS: usize = 20;
+pub(crate) const DRAWS: usize = ChanceBand::DRAWS;
 
 /// What random groups of a group's size pay at a rank.
 #[derive(Debug, Clone, Serialize)]

@@ -296,7 +296,7 @@ fn a_comparison_says_which_methods_were_bent_for_a_few_rows() {
         assert!(ran.out.contains(row), "{}", ran.out);
     }
     let [mean, low, high] =
-        ["chance", "chance_low", "chance_high"].map(|field| number(&json[field][0]));
+        ["chance_mean", "chance_low", "chance_high"].map(|field| number(&json[field][0]));
     assert!(low < mean && mean < high && low > 0.0, "{low} {mean} {high}");
     let page = place.read("c.html");
     assert!(page.contains("(8\u{a0}rows)") || page.contains("(8 rows)"), "{said}");

@@ -27,7 +27,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
 
 /// Random groups of every size behind the excess loss.
-const DRAWS: usize = 20;
+const DRAWS: usize = ChanceBand::DRAWS;
 
 /// A method to compare with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ pub struct Compared {
     /// E/N of every group: what rank-r NMF of the group alone leaves.
     pub relative_baselines: Vec<f64>,
     /// What a random group of the size pays on average.
-    pub chance: Vec<f64>,
+    pub chance_mean: Vec<f64>,
     /// One in twenty random groups pays less.
     pub chance_low: Vec<f64>,
     /// One in twenty pays more.
@@ -246,7 +246,7 @@ pub fn compare<T: Element>(
         rank,
         warnings: rise::warnings(data, &standard, &methods),
         methods,
-        chance,
+        chance_mean: chance,
         chance_low: each(|band| band.low),
         chance_high: each(|band| band.high),
         chance_draws: DRAWS,

@@ -56,7 +56,7 @@ fn one_audit_holds_for_all_of_them() {
         for (l, loss) in outcome.losses.iter().enumerate() {
             let expected = outcome.relative_errors[l] - found.relative_baselines[l];
             assert!((loss - expected).abs() < 1e-9);
-            assert!((outcome.excess_losses[l] - (loss - found.chance[l])).abs() < 1e-9);
+            assert!((outcome.excess_losses[l] - (loss - found.chance_mean[l])).abs() < 1e-9);
         }
         // Models of rank r, non-negative or not; the separate ones have more topics.
         if outcome.method != "separate" {

@@ -59,7 +59,7 @@ def compare(
     -------
     pandas.DataFrame
         One row per method and group, with the numbers of ``compare --json``: `method`, `title`, the
-        group, `rows`, `relative_baseline`, `chance` (what random groups of the size pay on average),
+        group, `rows`, `relative_baseline`, `chance_mean` (what random groups of the size pay on average),
         `chance_low` and `chance_high` (nine of ten of them), `relative_error`, `loss`, `excess_loss`, and of
         the method `total_error`, `worst_loss`, `worst_excess`, `parameters`, `seconds` and `remark`.
         ``attrs`` has `rank`, `global_bound` and `chance_draws`. Methods that lose clearly more of all
@@ -96,7 +96,7 @@ def compare(
     with listener(verbose, settings["max_iterations"]) as progress, in_names_of(names):
         found = json.loads(_core.compare(X, groups, list(methods), settings, progress))
     warn_of_rise(found["warnings"])
-    chance = {key: found[key] for key in ("chance", "chance_low", "chance_high")}
+    chance = {key: found[key] for key in ("chance_mean", "chance_low", "chance_high")}
     tables = []
     for method in found["methods"]:
         table = pd.DataFrame(

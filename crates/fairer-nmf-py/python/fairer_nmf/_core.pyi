@@ -234,6 +234,15 @@ def fit(
     representation: NDArray[np.float64] | None = None,
     listener: _Listener = None,
 ) -> tuple[Model, NDArray[_Float]]: ...
+def chance(
+    x: Any,
+    groups: _Groups,
+    components: NDArray[np.float64],
+    yardstick: Yardstick,
+    reading: Reading,
+    listener: _Listener = None,
+) -> list[list[float]]: ...
+def rises(fits: Sequence[tuple[str, int, float, float, list[tuple[str, int, float]]]]) -> list[str]: ...
 def compare(
     x: Any,
     groups: _Groups,

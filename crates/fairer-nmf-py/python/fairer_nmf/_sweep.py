@@ -6,19 +6,26 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
 
-from fairer_nmf import _data
+from fairer_nmf import _choices, _core, _data
 from fairer_nmf._align import index_of
-from fairer_nmf._baseline import estimate_baseline
+from fairer_nmf._baseline import estimate_baseline, yardstick
 from fairer_nmf._estimator import FairerNMF
 from fairer_nmf._figures import axes_or, over_ranks
+from fairer_nmf._messages import in_names_of
 from fairer_nmf._progress import counted
 from fairer_nmf._types import Method
 from fairer_nmf._warn import warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: What random groups of a size pay: their mean, and the ends of nine of ten.
+BAND = ["chance_mean", "chance_low", "chance_high"]
 
 
 class Sweep:
@@ -29,12 +36,17 @@ class Sweep:
     records : pandas.DataFrame
         One row per method, rank, trial and group, as the program's ``sweep --json`` has them:
         `method`, `rank`, `trial`, `seed`, the group (a column for every sensitive feature),
-        `rows`, `norm`, `baseline_error`, `relative_error`, `loss`, `worst_loss`, `status` and
-        `iterations`.
+        `rows`, `norm`, `baseline_error`, `relative_error`, `loss`, `worst_loss`, `total_error`,
+        `status` and `iterations`.
+    chance : pandas.DataFrame
+        What random groups of every group's size pay under standard NMF, by rank: `rank`, the group,
+        `rows`, `chance_mean` and `chance_low` to `chance_high`, the range of nine of ten. Small groups
+        have larger losses by construction: compare their losses less `chance_mean`.
     """
 
-    def __init__(self, records: pd.DataFrame, features: list[Any]) -> None:
+    def __init__(self, records: pd.DataFrame, chance: pd.DataFrame, features: list[Any]) -> None:
         self.records = records
+        self.chance = chance
         self._features = features
 
     @property
@@ -124,6 +136,8 @@ def sweep(
 ) -> Sweep:
     """Fit every method at every rank, several times each, as the program's ``sweep`` does.
 
+    Fits that lose clearly more of all data than standard NMF are warned of, with the group that they were bent for.
+
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -181,6 +195,7 @@ def sweep(
     index = groups.to_index()
     jobs = [(rank, trial) for rank in ranks for trial in range(trials)]
     tables, unfinished = [], 0
+    standards: dict[int, FairerNMF] = {}
     for rank, trial in counted(jobs, verbose, "sweep"):
         E: Any = runs.get("baseline", "best")
         if isinstance(E, str):
@@ -197,6 +212,9 @@ def sweep(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, sensitive_features=sensitive_features, sample_weight=sample_weight)
             unfinished += model._model.status != "converged"
+            if method == "standard":
+                standards.setdefault(rank, model)
+            norm = np.linalg.norm(model.group_norms_)
             table = pd.DataFrame(
                 {
                     "method": method,
@@ -209,6 +227,7 @@ def sweep(
                     "relative_error": model.group_errors_,
                     "loss": model.group_losses_,
                     "worst_loss": model.worst_loss_,
+                    "total_error": model._model.total_error / norm,
                     "status": model._model.status,
                     "iterations": model.n_iter_,
                 },
@@ -225,4 +244,61 @@ def sweep(
     records = pd.concat(tables, ignore_index=True)
     keys = ["method", "rank", "trial", "seed"]
     others = [column for column in records if column not in keys]
-    return Sweep(records[keys + others], list(index.names))
+    records = records[keys + others]
+    for sentence in _rises(records, groups, index):
+        warn(sentence)
+    told = yardstick(runs.get("baseline", "best"), runs.get("baseline_runs", 5), groups, seed)
+    plain = {key: parameters[key] for key in (*own, "n_init", "tol", "max_iter") if key in parameters}
+    bands = []
+    # One group is all rows, and nothing is random about it.
+    for rank in dict.fromkeys(ranks) if len(index) > 1 else ():
+        if rank not in standards:
+            standards[rank] = FairerNMF(rank, method="standard", baseline="zero", random_state=seed, **plain)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                standards[rank].fit(X, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        model = standards[rank]
+        found = _chance(X, groups, model.components_, told, own, sample_weight)
+        band = pd.DataFrame(found, columns=BAND, index=index)
+        band.insert(0, "rows", model._model.rows)
+        band = band.reset_index()
+        band.insert(0, "rank", rank)
+        bands.append(band)
+    columns = ["rank", *index.names, "rows", *BAND]
+    chance = pd.concat(bands, ignore_index=True) if bands else pd.DataFrame(columns=columns)
+    return Sweep(records, chance, list(index.names))
+
+
+def _chance(
+    X: Any, groups: _data.Groups, components: Any, told: _core.Yardstick, own: dict[str, Any], weight: Any
+) -> list[list[float]]:
+    """What random groups of the sizes pay under a dictionary."""
+    names, index = getattr(X, "columns", None), index_of(X)
+    missing = own.get("missing", "error")
+    X = _data.native(check_array(_data.named(_choices.unmasked(missing, X)), **_data.VALIDATION))
+    reading: _core.Reading = {
+        "normalize": _data.scaled(own.get("normalize")),
+        "scale": None,
+        "unobserved": _choices.is_unobserved(missing),
+        "threads": _data.threads(own.get("n_jobs")),
+    }
+    with in_names_of(names):
+        return _core.chance(
+            X, _data.weighted(groups, weight, index, X.shape[0]), components, told, reading
+        )
+
+
+def _rises(records: pd.DataFrame, groups: _data.Groups, index: pd.Index) -> list[str]:
+    """What is said of methods that lose clearly more of all data than standard NMF, in the mean of the trials."""
+    keys = ["rank", "method"]
+    errors = records.groupby([*keys, *index.names], sort=False)["relative_error"].mean()
+    totals = records.groupby(keys, sort=False)["total_error"].mean()
+    rows = records["rows"].tolist()[: len(index)]
+    fits = []
+    for rank, method in totals.index:
+        if method == "standard" or (rank, "standard") not in totals:
+            continue
+        falls = errors.loc[(rank, "standard")].to_numpy() - errors.loc[(rank, method)].to_numpy()
+        of_groups = list(zip(groups.names, rows, falls.tolist(), strict=True))
+        fits.append((method, rank, totals[rank, method], totals[rank, "standard"], of_groups))
+    return _core.rises(fits)

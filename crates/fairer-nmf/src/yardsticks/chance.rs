@@ -60,6 +60,11 @@ pub struct ChanceBand {
     pub high: f64,
 }
 
+impl ChanceBand {
+    /// Random groups of every size that are drawn where no test is asked for.
+    pub const DRAWS: usize = 20;
+}
+
 fn bands<T: Element>(
     data: &GroupedData<'_, T>,
     components: ArrayView2<'_, f64>,
