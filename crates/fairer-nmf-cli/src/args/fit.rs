@@ -15,7 +15,7 @@ pub(crate) struct BaselineArgs {
     /// (the same without that allowance), held-out (on rows that its own dictionary has not seen),
     /// paper (mean of several runs of multiplicative updates), zero, or a CSV with the columns
     /// `group` and `baseline_error` (in units of the group's norm after scaling, as in --json)
-    /// [default: adjusted; sweep: best; compare: paper]
+    /// [default: adjusted; sweep and compare: best]
     #[arg(long, value_name = "adjusted|best|held-out|paper|zero|FILE")]
     pub baseline: Option<BaselineKind>,
 

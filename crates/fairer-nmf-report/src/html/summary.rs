@@ -108,7 +108,8 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
             let remedies = match fairer.map(|model| in_sentence(&model.name)) {
                 Some(model) => match (gain(report, verdict, percent), dearest(report)) {
                     (None, _) => format!(
-                        "{model} is no remedy here: what is lost of {group} stays. Possible are {others}."
+                        "{model} is no remedy here: what is lost of {group} {}. Possible are {others}.",
+                        stays_or_rises(report, verdict, percent)
                     ),
                     (Some(gain), Some(price)) if price.change > gain => format!(
                         "{model} is hardly one: {group} gains {}, and {} pays {}. Possible are {others}.",
@@ -159,10 +160,22 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
 
 /// How much less is lost of the group of the verdict under the last model.
 fn gain(report: &Report, verdict: &Verdict, percent: Percent) -> Option<f64> {
+    change(report, verdict, percent).map(|change| -change).filter(|gain| *gain > 0.0)
+}
+
+/// By how much more of the group of the verdict is lost by the last model, where that can be seen.
+fn change(report: &Report, verdict: &Verdict, percent: Percent) -> Option<f64> {
     let changes = report.cost.iter().flat_map(|cost| &cost.changes);
     let of_group = |change: &&Change| Some(&change.group) == verdict.group.as_ref();
-    let mut found = changes.filter(of_group).filter(|c| cost::moved(c, percent));
-    found.next().map(|c| -c.change).filter(|gain| *gain > 0.0)
+    changes.filter(of_group).find(|c| cost::moved(c, percent)).map(|c| c.change)
+}
+
+/// What becomes of the group of the verdict where it gains nothing.
+fn stays_or_rises(report: &Report, verdict: &Verdict, percent: Percent) -> String {
+    match change(report, verdict, percent) {
+        Some(change) => format!("rises by {}", percent.show(change)),
+        None => "stays".to_owned(),
+    }
 }
 
 /// The group that pays most for the last model.

@@ -242,6 +242,10 @@ fn between(estimates: &[Estimate], families: &[usize], l: usize) -> Between {
     found
 }
 
+/// Standard errors that the limit lies beyond what is estimated for it to hold four times of five.
+const LIKELY: f64 = 0.842;
+
+/// Rows for which a group that differs by nothing is most likely told from one that differs by what matters.
 /// The standard error of a group falls at least with 1/√m. Of a small one, a part of it is there until the group is no
 /// longer small.
 fn rows_needed(
@@ -251,7 +255,7 @@ fn rows_needed(
     quantile: f64,
     matters: f64,
 ) -> Option<usize> {
-    let allowed = (matters / quantile).powi(2) - b.others_variance;
+    let allowed = (matters / (quantile + LIKELY)).powi(2) - b.others_variance;
     let least = if is_small(group.rows as usize, rank) { 2 * rank } else { 2 };
     // Beyond 2⁵³ rows nobody asks.
     let needed = |variance: f64| (group.rows * variance / allowed).ceil() as usize;

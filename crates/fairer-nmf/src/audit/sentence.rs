@@ -276,7 +276,7 @@ pub(super) fn unsettled(found: &Findings<'_>, differences: &Differences) -> Opti
         .filter(|&l| off(l) > compared(l))
         .max_by(|&a, &b| off(a).total_cmp(&off(b)))?;
     let what = match off(l) > difference(l).estimate.abs() {
-        true => "more than the groups differ",
+        true => "more than it differs from the others",
         false => "more than its loss",
     };
     let (name, off) = (&found.groups[l].name, points(off(l)));

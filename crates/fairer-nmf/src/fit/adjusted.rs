@@ -125,7 +125,7 @@ fn chance<T: Element>(
         let own = baseline.criterion(group.norm()).relative_loss(chance.relative_error);
         // Of a group outside the maximum nothing can be told, and nothing tells it from random ones.
         let alike = if allowance.outside { 1.0 } else { chance.alike };
-        allowance.loss = (1.0 - alike) * chance.mean + alike * own;
+        allowance.loss = (1.0 - alike) * chance.mean.max(0.0) + alike * own;
         beside.push(Beside { own, alike });
     }
     Ok(Allowed { allowances, beside })

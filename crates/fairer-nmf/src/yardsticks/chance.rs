@@ -88,7 +88,7 @@ fn means<T: Element>(
     observer: &Observer<'_>,
 ) -> Result<Vec<f64>> {
     let found = chance_within(data, components, draws, seed, None, observer)?;
-    Ok(found.into_iter().map(|chance| chance.mean).collect())
+    Ok(found.into_iter().map(|chance| chance.mean.max(0.0)).collect())
 }
 
 /// Rows of a random group at the most, for every topic and all together: the optimism of a larger one
@@ -104,7 +104,7 @@ const BY_CHANCE: f64 = 0.05;
 
 /// What random groups of one group's size pay, and what it pays itself.
 pub(crate) struct Chance {
-    /// c_ℓ ≥ 0: their mean loss.
+    /// Their mean loss.
     pub mean: f64,
     /// Nine of ten of them pay that.
     pub range: (f64, f64),
@@ -192,7 +192,7 @@ fn chance_with<T: Element>(
             true => (within + 1.0 - z).clamp(0.0, 1.0),
             false => 1.0,
         });
-        Chance { mean: mean.max(0.0), range: ranges[l], relative_error, alike }
+        Chance { mean, range: ranges[l], relative_error, alike }
     };
     Ok(relative_errors.enumerate().map(one).collect())
 }
@@ -324,7 +324,7 @@ mod tests {
                 let beyond = (own[l] - mean) / sd - within(3, 12);
                 let expected = if out[l] { (1.0 - beyond).clamp(0.0, 1.0) } else { 1.0 };
                 assert!((chance.alike - expected).abs() < 1e-9, "{step} {l}: {expected}");
-                assert!((chance.mean - mean.max(0.0)).abs() < 1e-12);
+                assert!((chance.mean - mean).abs() < 1e-12);
                 assert!((chance.relative_error - seen.relative_errors[l]).abs() < 1e-12);
                 between += usize::from(chance.alike > 0.0 && chance.alike < 1.0);
             }
