@@ -185,6 +185,16 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
             "peer-out-of-time",
             format!("no time was left to fit {} for comparison", who(*role)),
         ),
+        Remark::BetterPoint { role } => page::Remark::new(
+            "better-on-the-curve",
+            format!(
+                "{} is not the best of its kind: a point of the curve between total error and worst loss is better in both, and more starts may find it",
+                match role {
+                    Role::Subject => "this model",
+                    _ => who(*role),
+                }
+            ),
+        ),
         Remark::TotalErrorRose { role: Role::Subject, rise } => {
             page::Remark::new(rise.code(), rise.said_of("this model"))
         }

@@ -16,6 +16,7 @@ pub(crate) fn warnings(found: &Comparison) -> Vec<page::Remark> {
 pub(crate) fn warning(remark: &Remark) -> Option<page::Remark> {
     let raise = match remark {
         Remark::TotalErrorRose { .. } => return library::remark(remark),
+        Remark::BetterPoint { .. } => "--n-init",
         Remark::NotConverged { status: Status::IterationLimit, .. } => "--max-iter or --tol",
         _ => "--time-limit",
     };

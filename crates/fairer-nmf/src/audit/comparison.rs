@@ -202,6 +202,8 @@ pub fn compare<T: Element>(
     found.remarks.extend(unfinished);
     let rise = rise(&found, subject);
     found.remarks.extend(rise);
+    let better = better_point(&found);
+    found.remarks.extend(better);
     if subject.groups_found {
         found.leave_untested(FoundGroups::UNTESTED);
     }
@@ -274,6 +276,14 @@ fn rise(found: &Comparison, subject: &Subject<'_>) -> Option<Remark> {
         }
         None => None,
     }
+}
+
+/// Whether the curve shows that the fairer model at its end is not the best of its kind.
+fn better_point(found: &Comparison) -> Option<Remark> {
+    let (role, audit) = found.in_order().pop()?;
+    let is_fairer = role == Role::Fairer || is_fairer(found.method);
+    let curve = found.subject.trade_off.as_ref().filter(|_| is_fairer)?;
+    Remark::of_curve((role, audit), &curve.points)
 }
 
 /// A sentence after a colon. A group's name, which keeps its letters, stands in quotation marks.

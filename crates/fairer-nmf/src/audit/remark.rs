@@ -1,6 +1,6 @@
 //! What is missing or unfinished in a comparison, and what a model beside it costs all together.
 
-use super::{AuditPart, AuditReport};
+use super::{AuditPart, AuditReport, TradeOffPoint};
 use crate::Warning;
 use crate::model::Model;
 use crate::progress::Role;
@@ -40,7 +40,15 @@ pub enum Remark {
         /// By how much, and for whom: [`Warning::TotalErrorRose`].
         rise: Warning,
     },
+    /// A point of the curve loses less of all data than the fairer model at its end, and has a smaller largest loss.
+    BetterPoint {
+        /// Which model.
+        role: Role,
+    },
 }
+
+/// Share of a number by which it has to be smaller, or that much, to be better by more than a search can promise.
+const BETTER: (f64, f64) = (1e-3, 1e-5);
 
 impl Remark {
     /// What a model that evens the groups out costs all together, where that has to be said; `beside` is the audit of
@@ -59,5 +67,18 @@ impl Remark {
         let falls = helped.map(|(g, s)| (&g.name[..], g.rows, s.relative_error - g.relative_error));
         let rise = Warning::of_falls(falls, audit.total_error, beside.total_error)?;
         Some(Self::TotalErrorRose { role, rise })
+    }
+
+    /// That a point of the curve is better in both than the fairer model at its end.
+    pub(super) fn of_curve(
+        (role, audit): (Role, &AuditReport),
+        curve: &[TradeOffPoint],
+    ) -> Option<Self> {
+        let lower = |a: f64, b: f64| a < b - (BETTER.0 * b.abs()).max(BETTER.1);
+        let better = |p: &TradeOffPoint| {
+            lower(p.total_error, audit.total_error)
+                && lower(p.worst_criterion, audit.worst_criterion())
+        };
+        curve.iter().any(better).then_some(Self::BetterPoint { role })
     }
 }

@@ -1,8 +1,8 @@
 //! Laws of the comparison: a dictionary, standard NMF and Fairer-NMF beside it.
 
 use fairer_nmf::audit::{
-    DrawBudget, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, VerdictCode, compare,
-    fit_peers,
+    DrawBudget, Peer, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, VerdictCode,
+    compare, fit_peers,
 };
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::{BoundReport, global_bound};
@@ -177,4 +177,34 @@ fn limits_are_said() {
     assert!(peers.standard.is_none() && peers.fairer.is_none());
     let of = |role| Remark::OutOfTime { role };
     assert_eq!(peers.remarks(), [of(Role::Standard), of(Role::Fairer)]);
+}
+
+/// A fit that was hardly begun is beaten by the curve that goes on from it; one that was searched for is not.
+#[test]
+fn a_model_that_its_curve_beats_is_said_to_be() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let baselines = [0.1, 0.1];
+    let asked = Parameters::new(2).with(|p| {
+        p.baseline = Baseline::Given { errors: baselines.to_vec() };
+        p.bound = false;
+    });
+    let begun = asked.clone().with(|p| {
+        p.n_init = 1;
+        p.stopping.max_iterations = 1;
+    });
+    for (parameters, is_beaten) in [(&begun, true), (&asked, false)] {
+        let model = fit(&data, parameters, &silent).unwrap().model;
+        let h = model.components.clone();
+        let subject = Subject { method: Some(Method::am()), ..Subject::new(h.view()) };
+        let standard = asked.clone().with(|p| p.method = Method::standard());
+        let standard = fit(&data, &standard, &silent).unwrap();
+        let peers = Peers {
+            standard: Some(Peer { model: standard.model, fit_time: standard.fit_time }),
+            ..Peers::default()
+        };
+        let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
+        let said = found.remarks.contains(&Remark::BetterPoint { role: Role::Subject });
+        assert_eq!(said, is_beaten, "{:?}", found.subject.worst_loss);
+    }
 }
