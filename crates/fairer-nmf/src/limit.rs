@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 pub(crate) struct Limit(Option<Instant>);
 
 /// What an iteration that is under way when the time is up may take at least.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_millis(500);
 
 impl Limit {
     /// No end.
     pub const NONE: Self = Self(None);
 
-    /// The end of work that begins at `begin` and has so much time: a quarter more, so that closing rows can be made.
+    /// The end of work that begins at `begin` and has so much time: an eighth more, so that closing rows can be made.
     pub fn of(limit: Option<Duration>, begin: Instant) -> Self {
-        let end = |limit: Duration| begin.checked_add(limit)?.checked_add(GRACE.max(limit / 4));
+        let end = |limit: Duration| begin.checked_add(limit)?.checked_add(GRACE.max(limit / 8));
         Self(limit.and_then(end))
     }
 
