@@ -47,12 +47,11 @@ type Fitted = (String, usize, f64, f64, Vec<(String, usize, f64)>);
 #[pyfunction]
 pub fn rises(fits: Vec<Fitted>) -> PyResult<Vec<String>> {
     let rise = |(name, rank, found, standard, falls): Fitted| {
-        let helped = falls.iter().filter(|(.., fall)| *fall > 0.0);
-        let helped = helped.map(|(name, rows, fall)| (&name[..], *rows, *fall));
+        let falls = falls.iter().map(|(name, rows, fall)| (&name[..], *rows, *fall));
         let title = Maker::of(Some(method(&name, "auto")?)).title();
         let plural = if rank == 1 { "" } else { "s" };
         let who = format!("{title} with {rank} topic{plural}");
-        Ok(Warning::of_falls(helped, found, standard).map(|rise| (who, rise)))
+        Ok(Warning::of_helped(falls, found, standard).map(|rise| (who, rise)))
     };
     let rises = fits.into_iter().filter_map(|fit| rise(fit).transpose());
     let said = Warning::said_of_several(&rises.collect::<PyResult<Vec<_>>>()?);

@@ -169,6 +169,7 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
         Role::Standard => "standard NMF",
         Role::Fairer => "Fairer-NMF",
     };
+    let itself = |role: Role| if role == Role::Subject { "this model" } else { who(role) };
     Some(match remark {
         Remark::NotConverged { role, status: Status::TimeLimit, .. } => page::Remark::new(
             "peer-not-converged",
@@ -189,17 +190,11 @@ pub fn remark(remark: &Remark) -> Option<page::Remark> {
             "better-on-the-curve",
             format!(
                 "{} is not the best of its kind: a point of the curve between total error and worst loss is better in both, and more starts may find it",
-                match role {
-                    Role::Subject => "this model",
-                    _ => who(*role),
-                }
+                itself(*role)
             ),
         ),
-        Remark::TotalErrorRose { role: Role::Subject, rise } => {
-            page::Remark::new(rise.code(), rise.said_of("this model"))
-        }
         Remark::TotalErrorRose { role, rise } => {
-            page::Remark::new(rise.code(), rise.said_of(who(*role)))
+            page::Remark::new(rise.code(), rise.said_of(itself(*role)))
         }
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! What a sweep found: the fields of its `--json`.
 
-use fairer_nmf::audit::rank::RankReport;
+use fairer_nmf::audit::{ChanceBand, rank::RankReport};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Note, Warning};
 use fairer_nmf_report::{Remark, Report, SCHEMA, mean_and_sd};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::outcome::is_zero;
 use crate::screen::counted;
-use crate::work::{DRAWS, Maker, Plan, RandomGroup, Record};
+use crate::work::{Maker, Plan, RandomGroup, Record};
 
 /// A sweep: the fields of `--json`.
 #[derive(Debug, Clone, Serialize)]
@@ -62,7 +62,7 @@ impl Sweep {
             threshold: None,
             records,
             chance: Vec::new(),
-            chance_draws: DRAWS,
+            chance_draws: ChanceBand::DRAWS,
             rank_choice: None,
             warnings: Vec::new(),
             report: None,
@@ -109,9 +109,7 @@ impl Sweep {
         let (found, standard) = (self.means(method, rank)?, self.means(Maker::Standard, rank)?);
         let groups = found.groups.iter().zip(&standard.groups);
         let falls = groups.map(|(own, other)| (own.0, own.1, other.2 - own.2));
-        // A method that helps nobody was bent for nobody.
-        let helped = falls.filter(|(_, _, fall)| *fall > 0.0);
-        Warning::of_falls(helped, found.total_error, standard.total_error)
+        Warning::of_helped(falls, found.total_error, standard.total_error)
     }
 
     /// Means over the trials of a method at a rank; none where there are none.

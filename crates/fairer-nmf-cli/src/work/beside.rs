@@ -10,9 +10,6 @@ use serde::Serialize;
 use super::Plan;
 use crate::screen::{Bar, stopped};
 
-/// Random groups of every size at every rank. Limits on time do not count them.
-pub(crate) const DRAWS: usize = ChanceBand::DRAWS;
-
 /// What random groups of a group's size pay at a rank.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RandomGroup {
@@ -59,13 +56,18 @@ impl Plan {
         bar: &Bar,
     ) -> fairer_nmf::Result<Vec<RandomGroup>> {
         let observer = |p: &Progress<'_>| bar.observe(p);
-        let own = match known {
-            Some(_) => None,
-            None => Some(fit(data, &self.standard(rank), &observer)?.model),
+        let own;
+        let model = match known {
+            Some(model) => model,
+            None => {
+                own = fit(data, &self.standard(rank), &observer)?.model;
+                &own
+            }
         };
-        let Some(model) = known.or(own.as_ref()) else { return Ok(Vec::new()) };
         let (h, seed) = (model.components.view(), self.parameters.seed);
-        let bands = chance_bands(data, h, &self.baseline, DRAWS, seed, &observer)?;
+        // Limits on time do not count them.
+        let draws = ChanceBand::DRAWS;
+        let bands = chance_bands(data, h, &self.baseline, draws, seed, &observer)?;
         let groups = data.groups().iter().zip(bands);
         let one = |(group, band): (&Group, ChanceBand)| RandomGroup {
             rank,

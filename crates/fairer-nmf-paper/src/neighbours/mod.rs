@@ -26,9 +26,6 @@ use fairer_nmf::{Baseline, Error, GroupedData, Method, Note, Observer, Parameter
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
 
-/// Random groups of every size behind the excess loss.
-const DRAWS: usize = ChanceBand::DRAWS;
-
 /// A method to compare with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Neighbour {
@@ -227,7 +224,8 @@ pub fn compare<T: Element>(
     });
     let standard = parameters.clone().with(|p| p.method = Method::standard());
     let standard = fit(data, &standard, observer)?.model;
-    let bands = chance_bands(data, standard.components.view(), &kind, DRAWS, seed, observer)?;
+    let bands =
+        chance_bands(data, standard.components.view(), &kind, ChanceBand::DRAWS, seed, observer)?;
     let each = |of: fn(&ChanceBand) -> f64| -> Vec<f64> { bands.iter().map(of).collect() };
     let chance = each(|band| band.mean);
     let task = Task { data, parameters, baselines: &baselines, bound: &bound, observer };
@@ -249,7 +247,7 @@ pub fn compare<T: Element>(
         chance_mean: chance,
         chance_low: each(|band| band.low),
         chance_high: each(|band| band.high),
-        chance_draws: DRAWS,
+        chance_draws: ChanceBand::DRAWS,
     })
 }
 

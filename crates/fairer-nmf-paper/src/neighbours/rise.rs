@@ -15,9 +15,7 @@ pub(super) fn warnings<T: Element>(
     let rises = methods.iter().filter_map(|method| {
         let groups = standard.groups.iter().zip(&method.relative_errors);
         let falls = groups.map(|(g, error)| (&g.name[..], g.rows, g.relative_error - error));
-        // A method that helps nobody was bent for nobody.
-        let helped = falls.filter(|(_, _, fall)| *fall > 0.0);
-        let rise = Warning::of_falls(helped, method.total_error, total)?;
+        let rise = Warning::of_helped(falls, method.total_error, total)?;
         Some((method.title.to_owned(), rise))
     });
     Warning::said_of_several(&rises.collect::<Vec<_>>())

@@ -116,6 +116,16 @@ def yardstick(
     }
 
 
+def reading(normalize: Normalize, missing: Missing, n_jobs: int | None) -> _core.Reading:
+    """Say how rows are read for what has no model yet."""
+    return {
+        "normalize": _data.scaled(normalize),
+        "scale": None,
+        "unobserved": _choices.is_unobserved(missing),
+        "threads": _data.threads(n_jobs),
+    }
+
+
 def estimate_baseline(
     X: Any,
     n_components: int,
@@ -188,19 +198,13 @@ def estimate_baseline(
         sensitive_features, index, _data.count("max_groups", max_groups), how=groups
     )
     encoded = _data.merged(encoded, _data.count("merge_small", merge_small, least=0))
-    reading: _core.Reading = {
-        "normalize": _data.scaled(normalize),
-        "scale": None,
-        "unobserved": _choices.is_unobserved(missing),
-        "threads": _data.threads(n_jobs),
-    }
     with listener(verbose, 0) as progress, in_names_of(names):
         norms, found, runs = _core.estimate_baselines(
             X,
             _data.weighted(encoded, sample_weight, index, X.shape[0]),
             _data.count("n_components", n_components),
             yardstick(baseline, baseline_runs, encoded, random_state),
-            reading,
+            reading(normalize, missing, n_jobs),
             progress,
         )
     import pandas as pd

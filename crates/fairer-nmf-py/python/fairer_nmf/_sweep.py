@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from fairer_nmf import _choices, _core, _data
 from fairer_nmf._align import index_of
-from fairer_nmf._baseline import estimate_baseline, yardstick
+from fairer_nmf._baseline import estimate_baseline, reading, yardstick
 from fairer_nmf._estimator import FairerNMF
 from fairer_nmf._figures import axes_or, over_ranks
 from fairer_nmf._messages import in_names_of
@@ -276,16 +276,9 @@ def _chance(
     names, index = getattr(X, "columns", None), index_of(X)
     missing = own.get("missing", "error")
     X = _data.native(check_array(_data.named(_choices.unmasked(missing, X)), **_data.VALIDATION))
-    reading: _core.Reading = {
-        "normalize": _data.scaled(own.get("normalize")),
-        "scale": None,
-        "unobserved": _choices.is_unobserved(missing),
-        "threads": _data.threads(own.get("n_jobs")),
-    }
+    how = reading(own.get("normalize"), missing, own.get("n_jobs"))
     with in_names_of(names):
-        return _core.chance(
-            X, _data.weighted(groups, weight, index, X.shape[0]), components, told, reading
-        )
+        return _core.chance(X, _data.weighted(groups, weight, index, X.shape[0]), components, told, how)
 
 
 def _rises(records: pd.DataFrame, groups: _data.Groups, index: pd.Index) -> list[str]:

@@ -30,8 +30,7 @@ impl Warning {
     }
 
     /// The same of groups that a model sets out to help: name, rows, and by how much the relative error fell.
-    #[must_use]
-    pub fn of_falls<'a>(
+    pub(crate) fn of_falls<'a>(
         helped: impl Iterator<Item = (&'a str, usize, f64)>,
         found: f64,
         standard: f64,
@@ -45,6 +44,16 @@ impl Warning {
             group,
             rows,
         })
+    }
+
+    /// The same of a method that sets out to help nobody in particular: one that helps nobody was bent for nobody.
+    #[must_use]
+    pub fn of_helped<'a>(
+        falls: impl Iterator<Item = (&'a str, usize, f64)>,
+        found: f64,
+        standard: f64,
+    ) -> Option<Self> {
+        Self::of_falls(falls.filter(|(_, _, fall)| *fall > 0.0), found, standard)
     }
 
     /// Whether a fit with these warnings did not set out to help a group, so that it is not bent for it.
@@ -83,7 +92,7 @@ impl Warning {
             .map(|at| {
                 let of_group: Vec<&Rise<'_>> =
                     found.iter().filter(|rise| rise.group == found[at].group).collect();
-                Note::new("total-error-rose", said_together(&of_group))
+                Note::new(Note::TOTAL_ERROR_ROSE, said_together(&of_group))
             })
             .collect()
     }
