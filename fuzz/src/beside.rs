@@ -72,7 +72,7 @@ pub fn labels(bytes: &mut Bytes<'_>) -> bool {
 
 /// A matrix that stays on disk, block by block.
 pub fn shards(bytes: &mut Bytes<'_>) -> bool {
-    fn all<T: fairer_nmf::rows::Element>(shards: &Shards<T>) -> bool {
+    fn all<T: fairer_nmf::data::Element>(shards: &Shards<T>) -> bool {
         let mut rows = 0;
         for (block, &count) in shards.block_rows().iter().enumerate().take(64) {
             let mut found = Block::default();
@@ -152,7 +152,7 @@ pub fn checkpoint(bytes: &mut Bytes<'_>) -> bool {
                 "{:?}",
                 fit.model.losses()
             );
-            assert!(fit.representation.iter().all(|w| w.is_finite() && *w >= 0.0));
+            assert!(fit.representation.to_f64().iter().all(|w| w.is_finite() && *w >= 0.0));
             true
         }
         Err(error) => {

@@ -61,7 +61,7 @@ impl Set {
 ///
 /// # Errors
 /// Data without groups, or not in f64.
-pub fn grouped(dataset: &Dataset) -> Result<GroupedData<'_, f64>, Failure> {
+pub fn grouped(dataset: &Dataset) -> Result<GroupedData<'_>, Failure> {
     let labels = dataset.labels.as_ref().ok_or("no groups")?;
     let matrix: Matrix<'_, f64> = match &dataset.matrix {
         io::Matrix::Sparse(x) => {

@@ -196,6 +196,7 @@ impl Dataset {
 }
 
 /// What a model of this data has to keep for new data.
+#[inline]
 pub fn keep_recipe(dataset: &Dataset) -> Option<String> {
     let kept = Preparation { text: dataset.recipe.clone(), table: dataset.table.clone() };
     let anything = kept.text.is_some() || kept.table.is_some();

@@ -8,6 +8,7 @@
 //! each, in the words of the program's options.
 
 mod align;
+mod archive;
 mod assemble;
 mod cache;
 mod categories;
@@ -70,8 +71,7 @@ pub use folder::read_documents;
 pub use forms::look;
 pub use labels::{codes as read_groups, read as read_names};
 pub use loaded::{
-    AnyMatrix, Loaded, Scaling, check_group_rows, check_rank, group_sizes, intersections,
-    merge_small,
+    Loaded, Scaling, check_group_rows, check_rank, group_sizes, intersections, merge_small,
 };
 pub use look::{Column, Kind, Look, Proposal};
 pub use matrix::{DenseMatrix, DenseView, Matrix, SparseMatrix};

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use fairer_nmf::data::{Csr, Indices};
-use fairer_nmf::rows::Element;
-use fairer_nmf::{Error, GroupedData, Matrix, Note};
+use fairer_nmf::data::{AnyMatrix, Csr, Indices};
+use fairer_nmf::{Error, GroupedData, Note};
 use ndarray::{Array2, ArrayView2, s};
 
 use crate::failure::Failure;
@@ -22,14 +21,6 @@ pub struct Loaded {
     single: Option<Vec<f32>>,
     /// The cells that are unobserved, where some are; the matrix is zero there.
     gaps: Option<Array2<bool>>,
-}
-
-/// A matrix of either number type, for one dispatch per command.
-pub enum AnyMatrix<'a> {
-    /// Single precision.
-    F32(Matrix<'a, f32>),
-    /// Double precision.
-    F64(Matrix<'a, f64>),
 }
 
 /// What happens to the features before anything is measured.
@@ -71,8 +62,8 @@ impl Loaded {
     pub fn rows(&self, rows: Range<usize>) -> Result<AnyMatrix<'_>, Failure> {
         Ok(match &self.dataset.matrix {
             crate::Matrix::Dense(dense) => match dense.view() {
-                DenseView::F32(view) => AnyMatrix::F32(view.slice_move(s![rows, ..]).into()),
-                DenseView::F64(view) => AnyMatrix::F64(view.slice_move(s![rows, ..]).into()),
+                DenseView::F32(view) => view.slice_move(s![rows, ..]).into(),
+                DenseView::F64(view) => view.slice_move(s![rows, ..]).into(),
             },
             crate::Matrix::Sparse(sparse) => {
                 let starts = &sparse.indptr[rows.start..=rows.end];
@@ -80,12 +71,12 @@ impl Loaded {
                 let starts: Vec<usize> = starts.iter().map(|at| at - entries.start).collect();
                 let indices = Indices::I32(&sparse.indices[entries.clone()]);
                 match &self.single {
-                    Some(values) => AnyMatrix::F32(
-                        Csr::new(sparse.cols, &starts, indices, &values[entries])?.into(),
-                    ),
+                    Some(values) => {
+                        Csr::new(sparse.cols, &starts, indices, &values[entries])?.into()
+                    }
                     None => {
                         let values = &sparse.values[entries];
-                        AnyMatrix::F64(Csr::new(sparse.cols, &starts, indices, values)?.into())
+                        Csr::new(sparse.cols, &starts, indices, values)?.into()
                     }
                 }
             }
@@ -96,11 +87,11 @@ impl Loaded {
     ///
     /// # Errors
     /// What the library refuses, with the place in the file.
-    pub fn grouped<'a, T: Element>(
+    pub fn grouped<'a>(
         &self,
-        matrix: Matrix<'a, T>,
+        matrix: AnyMatrix<'a>,
         scaling: &Scaling,
-    ) -> Result<GroupedData<'a, T>, Failure> {
+    ) -> Result<GroupedData<'a>, Failure> {
         self.group(matrix, scaling, false)
     }
 
@@ -108,11 +99,11 @@ impl Loaded {
     ///
     /// # Errors
     /// As [`Loaded::grouped`].
-    pub fn grouped_or_whole<'a, T: Element>(
+    pub fn grouped_or_whole<'a>(
         &self,
-        matrix: Matrix<'a, T>,
+        matrix: AnyMatrix<'a>,
         scaling: &Scaling,
-    ) -> Result<GroupedData<'a, T>, Failure> {
+    ) -> Result<GroupedData<'a>, Failure> {
         self.group(matrix, scaling, true)
     }
 
@@ -121,12 +112,12 @@ impl Loaded {
         self.gaps.as_ref().map(|gaps| gaps.slice(s![rows, ..]))
     }
 
-    fn group<'a, T: Element>(
+    fn group<'a>(
         &self,
-        matrix: Matrix<'a, T>,
+        matrix: AnyMatrix<'a>,
         scaling: &Scaling,
         whole: bool,
-    ) -> Result<GroupedData<'a, T>, Failure> {
+    ) -> Result<GroupedData<'a>, Failure> {
         let Dataset { families, members, labels, .. } = &self.dataset;
         let data = match (families.as_slice(), members.as_slice()) {
             ([], []) if whole && labels.is_none() => GroupedData::one_group(matrix),
@@ -200,11 +191,7 @@ impl Loaded {
 ///
 /// # Errors
 /// If there is no group with as many rows.
-pub fn check_rank<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    option: &str,
-) -> Result<(), Failure> {
+pub fn check_rank(data: &GroupedData<'_>, rank: usize, option: &str) -> Result<(), Failure> {
     check_group_rows(data.groups().iter().map(|g| g.rows.len()), rank, option)
 }
 

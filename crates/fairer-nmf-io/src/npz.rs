@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{Cursor, Read};
 
-use zip::ZipArchive;
 use zip::read::ZipFile;
 
+use super::archive;
 use super::error::InputError;
 use super::matrix::{Matrix, SparseMatrix};
 use super::npy;
@@ -21,7 +21,7 @@ const MOST: i64 = i32::MAX as i64;
 struct Archive<'a> {
     path: &'a str,
     room: Room<'a>,
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+    zip: archive::Zip<'a>,
 }
 
 /// The matrix of an archive: SciPy's sparse one, the array called `member`, or the only matrix; and how many
@@ -52,7 +52,7 @@ pub(crate) fn read(
 /// of it.
 pub(crate) fn shape(path: &str, file: &File) -> Result<(usize, usize, bool), InputError> {
     let whole = |e: zip::result::ZipError| not_whole(path, &e);
-    let mut zip = ZipArchive::new(std::io::BufReader::new(file)).map_err(whole)?;
+    let mut zip = archive::open(std::io::BufReader::new(file)).map_err(whole)?;
     let mut start = |name: &str| -> Result<Vec<u8>, InputError> {
         let mut bytes = Vec::new();
         let member = zip.by_name(&format!("{name}.npy")).map_err(whole)?;
@@ -115,7 +115,7 @@ pub(crate) fn labels(
 impl<'a> Archive<'a> {
     fn open(room: Room<'a>, bytes: &'a [u8]) -> Result<Self, InputError> {
         let path = room.path;
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| not_whole(path, &e))?;
+        let zip = archive::open(Cursor::new(bytes)).map_err(|e| not_whole(path, &e))?;
         Ok(Archive { path, room, zip })
     }
 
@@ -169,7 +169,7 @@ impl<'a> Archive<'a> {
         Ok(bytes)
     }
 
-    fn member(&mut self, name: &str) -> Result<ZipFile<'_, Cursor<&'a [u8]>>, InputError> {
+    fn member(&mut self, name: &str) -> Result<ZipFile<'_, archive::Bytes<'a>>, InputError> {
         let path = self.path;
         let Some(index) = self.zip.index_for_name(&format!("{name}.npy")) else {
             return Err(InputError::WhichArray {

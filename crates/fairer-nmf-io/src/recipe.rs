@@ -62,6 +62,8 @@ impl TableRecipe {
 /// # Errors
 /// If what it keeps cannot be read, or does not fit its number of features; the model `path` is
 /// to blame.
+// Compiled where it is called, as JSON into fields and back is long: with what effort is due there.
+#[inline]
 pub fn kept(stored: Option<&str>, features: usize, path: &str) -> Result<Preparation, Failure> {
     let Some(stored) = stored else { return Ok(Preparation::default()) };
     let broken = |what: String| {
@@ -108,6 +110,7 @@ pub struct Preparation {
 impl Preparation {
     /// As a model keeps it.
     #[must_use]
+    #[inline]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("options are words and finite numbers")
     }

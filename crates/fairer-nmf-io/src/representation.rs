@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-use fairer_nmf::rows::Element;
+use fairer_nmf::data::Element;
 use ndarray::ArrayView2;
 
 use crate::npy::header;

@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use fairer_nmf::Error;
-use fairer_nmf::rows::{Block, BlockSource, Element};
+use fairer_nmf::data::Element;
+use fairer_nmf::rows::{Block, BlockSource};
 
 use super::error::InputError;
 use super::matrix::{DenseView, Matrix};

@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use zip::ZipArchive;
-
+use super::archive::{self, Zip};
 use super::cache::{Cache, Making};
 use super::error::InputError;
 use super::npz::not_whole;
@@ -152,9 +151,9 @@ impl Archive {
     }
 }
 
-fn open(path: &str) -> Result<ZipArchive<BufReader<File>>, InputError> {
+fn open(path: &str) -> Result<Zip<'static>, InputError> {
     let file = File::open(path).map_err(|e| InputError::io(path, e))?;
-    ZipArchive::new(BufReader::new(file)).map_err(|e| not_whole(path, &e))
+    archive::open(BufReader::new(file)).map_err(|e| not_whole(path, &e))
 }
 
 /// The first bytes of an array, its header among them.
@@ -181,7 +180,7 @@ fn is_by_rows(path: &str, array: impl Read) -> Result<(), InputError> {
     }
 }
 
-fn is_csr(path: &str, zip: &mut ZipArchive<BufReader<File>>) -> Result<(), InputError> {
+fn is_csr(path: &str, zip: &mut Zip<'_>) -> Result<(), InputError> {
     let Ok(format) = zip.by_name("format.npy") else { return Ok(()) };
     let bytes = head(path, format)?;
     match npy::strings(path, &bytes)?.concat().as_str() {

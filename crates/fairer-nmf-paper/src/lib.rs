@@ -172,7 +172,7 @@ fn write(
 
 /// What a study of all data sets does with one.
 type OnSet<'a> =
-    dyn FnMut(&'static Set, &GroupedData<'_, f64>, &Observer<'_>) -> Result<(), Failure> + 'a;
+    dyn FnMut(&'static Set, &GroupedData<'_>, &Observer<'_>) -> Result<(), Failure> + 'a;
 
 /// Does something with every data set, 20 Newsgroups where its posts were given; stopped, it ends with `unfinished`.
 fn on_every_set(

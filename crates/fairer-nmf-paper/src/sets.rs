@@ -1,9 +1,7 @@
 //! The four data sets, with the names and ranks of the paper's figures.
 
 use fairer_nmf::{GroupedData, synthetic};
-use fairer_nmf_io::{
-    AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
-};
+use fairer_nmf_io::{Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv};
 use ndarray::Array2;
 
 pub(super) use super::Part;
@@ -130,13 +128,10 @@ impl Set {
 
 impl Held {
     /// In groups, every feature scaled to unit length over all rows.
-    pub(super) fn grouped(&self) -> Result<GroupedData<'_, f64>, Failure> {
+    pub(super) fn grouped(&self) -> Result<GroupedData<'_>, Failure> {
         match self {
             Self::Table(x, labels) => Ok(GroupedData::new(x.view(), labels)?.normalize_features()?),
-            Self::Read(loaded) => match loaded.matrix()? {
-                AnyMatrix::F64(matrix) => loaded.grouped(matrix, &Scaling::UnitFeatures),
-                AnyMatrix::F32(_) => Err(Failure::failed("the data are not in double precision")),
-            },
+            Self::Read(loaded) => loaded.grouped(loaded.matrix()?, &Scaling::UnitFeatures),
         }
     }
 }

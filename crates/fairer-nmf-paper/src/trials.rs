@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     Baseline, GroupedData, Init, Method, Observer, Parameters, Progress, Stopping,
@@ -97,8 +96,8 @@ pub(super) fn observe(watch: &dyn Watch) -> ControlFlow<()> {
 ///
 /// # Errors
 /// As [`estimate_baselines`], but for a stop.
-pub fn trial_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn trial_baselines(
+    data: &GroupedData<'_>,
     rank: usize,
     baseline: &Baseline,
     seed: u64,
@@ -141,7 +140,7 @@ pub(super) fn papers_parameters(
 
 fn one_trial(
     set: &'static Set,
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     (rank, trial): (usize, usize),
     seed: u64,
     watch: &dyn Watch,

@@ -74,7 +74,7 @@ struct Found {
 
 /// What a dictionary leaves: the worst loss of the known groups, and the total error.
 fn judged(
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     h: &ndarray::Array2<f64>,
     baselines: &[f64],
 ) -> fairer_nmf::Result<(f64, f64)> {
@@ -85,7 +85,7 @@ fn judged(
 
 /// One trial: standard NMF, Fairer-NMF with the known groups, and every way without them, but for those that are another.
 fn trial(
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     rank: usize,
     seed: u64,
     observer: &Observer<'_>,
@@ -98,7 +98,7 @@ fn trial(
     });
     let baselines = estimate_baselines(data, rank, &parameters.baseline, seed, observer)?;
     let errors = GroupBaseline::errors(&baselines);
-    let by = |data: &GroupedData<'_, f64>, method, baseline| {
+    let by = |data: &GroupedData<'_>, method, baseline| {
         let parameters = parameters.clone().with(|p| {
             p.method = method;
             p.baseline = baseline;

@@ -1,13 +1,12 @@
 //! What a dictionary costs each group.
 
-use crate::data::{Gaps, GivenGroups, Groups, Input, Reading, Scaling, for_element, grouped};
+use crate::data::{Given, GivenGroups, Groups, Input, Reading, Scaling, to_array};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::audit::{DrawBudget, Evaluation, GroupIntervals, Pair, audit_pair};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{audit::AuditOptions, data::Group};
+use numpy::PyReadonlyArray2;
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// H in unscaled features, and W where it is known.
@@ -36,28 +35,25 @@ pub fn evaluate<'py>(
     let groups = Groups::of(groups)?;
     let h = factors.0.as_array().to_owned();
     let w = factors.1.as_ref().map(|w| w.as_array());
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, reading.unobserved);
-        let task = |_: &fairer_nmf::Observer<'_>| {
-            evaluate_view(&gaps, groups.as_ref(), reading.scaling(), h, w, offsets)
-        };
-        let (norms, found) = run(py, reading.threads, None, task)?.map_err(to_python)?;
-        let w = found.representation.into_pyarray(py).into_any();
-        Ok((norms, found.relative_errors, found.losses, w))
-    })
+    let input = Input::of(x)?;
+    let given = input.given(reading.unobserved)?;
+    let task = |_: &fairer_nmf::Observer<'_>| {
+        evaluate_view(&given, groups.as_ref(), reading.scaling(), h, w, offsets)
+    };
+    let (norms, found) = run(py, reading.threads, None, task)?.map_err(to_python)?;
+    let w = to_array(py, found.representation);
+    Ok((norms, found.relative_errors, found.losses, w))
 }
 
-fn evaluate_view<T: Element>(
-    gaps: &Gaps<'_, T>,
+fn evaluate_view(
+    given: &Given<'_>,
     groups: Option<&Groups>,
     scaling: Scaling,
     h: Array2<f64>,
     w: Option<ArrayView2<'_, f64>>,
     offsets: Offsets,
-) -> fairer_nmf::Result<(Vec<f64>, Evaluation<T>)> {
-    let view = gaps.view();
-    let data = gaps.applied(grouped(&view, groups, scaling)?)?;
+) -> fairer_nmf::Result<(Vec<f64>, Evaluation)> {
+    let data = given.data(groups, scaling)?;
     let h = in_scaled_features(h, data.scale());
     let norms: Vec<f64> = data.groups().iter().map(Group::norm).collect();
     let errors = match offsets.relative {
@@ -104,22 +100,19 @@ pub fn intervals<'py>(
         o.chance = DrawBudget { draws: 0, ..DrawBudget::default() };
         o.trade_off = None;
     });
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, reading.unobserved);
-        let task = |observer: &fairer_nmf::Observer<'_>| {
-            let view = gaps.view();
-            let data = gaps.applied(grouped(&view, groups.as_ref(), reading.scaling())?)?;
-            let h = in_scaled_features(h, data.scale());
-            let components = h.view();
-            let pair = Pair { components, representation: w, baselines: &baselines, reference: None };
-            audit_pair(&data, &pair, &options, observer)
-        };
-        let found = run(py, reading.threads, listener, task)?.map_err(to_python)?;
-        let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);
-        let ends = |g: &GroupIntervals| [g.relative_error.low, g.relative_error.high];
-        Ok(groups.iter().map(ends).collect())
-    })
+    let input = Input::of(x)?;
+    let given = input.given(reading.unobserved)?;
+    let task = |observer: &fairer_nmf::Observer<'_>| {
+        let data = given.data(groups.as_ref(), reading.scaling())?;
+        let h = in_scaled_features(h, data.scale());
+        let components = h.view();
+        let pair = Pair { components, representation: w, baselines: &baselines, reference: None };
+        audit_pair(&data, &pair, &options, observer)
+    };
+    let found = run(py, reading.threads, listener, task)?.map_err(to_python)?;
+    let groups = found.bootstrap.map_or(Vec::new(), |b| b.groups);
+    let ends = |g: &GroupIntervals| [g.relative_error.low, g.relative_error.high];
+    Ok(groups.iter().map(ends).collect())
 }
 
 /// The library's dictionary lives in scaled features, Python's in the original ones.

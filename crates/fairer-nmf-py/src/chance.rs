@@ -1,7 +1,7 @@
 //! What stands beside the losses of a sweep: what random groups pay, and which fits were bent for few rows.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Gaps, GivenGroups, Groups, Input, Reading, for_element, grouped};
+use crate::data::{GivenGroups, Groups, Input, Reading};
 use crate::errors::to_python;
 use crate::fit::{Yardstick, method};
 use crate::run::run;
@@ -26,18 +26,15 @@ pub fn chance<'py>(
     let (baseline, seed) = (yardstick.baseline()?, yardstick.seed);
     let groups = Groups::of(groups)?;
     let h = components.as_array().to_owned();
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, reading.unobserved);
-        let task = |observer: &Observer<'_>| {
-            let view = gaps.view();
-            let data = gaps.applied(grouped(&view, groups.as_ref(), reading.scaling())?)?;
-            let h = in_scaled_features(h.clone(), data.scale());
-            chance_bands(&data, h.view(), &baseline, ChanceBand::DRAWS, seed, observer)
-        };
-        let found = run(py, reading.threads, listener, task)?.map_err(to_python)?;
-        Ok(found.into_iter().map(|band| [band.mean, band.low, band.high]).collect())
-    })
+    let input = Input::of(x)?;
+    let given = input.given(reading.unobserved)?;
+    let task = |observer: &Observer<'_>| {
+        let data = given.data(groups.as_ref(), reading.scaling())?;
+        let h = in_scaled_features(h.clone(), data.scale());
+        chance_bands(&data, h.view(), &baseline, ChanceBand::DRAWS, seed, observer)
+    };
+    let found = run(py, reading.threads, listener, task)?.map_err(to_python)?;
+    Ok(found.into_iter().map(|band| [band.mean, band.low, band.high]).collect())
 }
 
 /// A fit: its method and rank, its total error and that of standard NMF, and of every group name, rows and fall of the error.

@@ -1,6 +1,6 @@
 //! The methods of others beside Fairer-NMF.
 
-use crate::data::{GivenGroups, Groups, Input, Scaling, for_element, grouped};
+use crate::data::{GivenGroups, Groups, Input, Scaling};
 use crate::errors::to_python;
 use crate::fit::Settings;
 use crate::run::run;
@@ -24,15 +24,14 @@ pub fn compare<'py>(
     let methods = methods.iter().map(|name| named(name)).collect::<PyResult<Vec<Neighbour>>>()?;
     let methods = if methods.is_empty() { ALL.to_vec() } else { methods };
     let groups = Groups::of(groups)?;
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let task = |observer: &Observer<'_>| {
-            let data = grouped(&view, groups.as_ref(), Scaling::of(settings.normalize(), None))?;
-            neighbours::compare(&data, &methods, &parameters, observer)
-        };
-        let found = run(py, settings.threads, listener, task)?.map_err(to_python)?;
-        serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
-    })
+    let input = Input::of(x)?;
+    let given = input.given(false)?;
+    let task = |observer: &Observer<'_>| {
+        let data = given.data(groups.as_ref(), Scaling::of(settings.normalize(), None))?;
+        neighbours::compare(&data, &methods, &parameters, observer)
+    };
+    let found = run(py, settings.threads, listener, task)?.map_err(to_python)?;
+    serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 fn named(name: &str) -> PyResult<Neighbour> {

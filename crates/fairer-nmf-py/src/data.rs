@@ -1,11 +1,11 @@
 //! NumPy and SciPy matrices as the library's borrowed ones, without a copy.
 
 use crate::errors::to_python;
-use fairer_nmf::data::{Csr, Indices, split_unobserved};
-use fairer_nmf::rows::{Element, FeatureScaling, GroupCodes};
+use fairer_nmf::data::{AnyMatrix, Csr, Element, Indices, split_unobserved};
+use fairer_nmf::rows::{FeatureScaling, GroupCodes, Representation};
 use fairer_nmf::{GroupedData, Matrix, Result};
 use ndarray::{Array2, ArrayView2};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, ndarray};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, ndarray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -99,11 +99,11 @@ impl<T: Element + numpy::Element> Owned<'_, T> {
     }
 }
 
-impl<'a, T: Element> View<'a, T> {
+impl<T: Element> View<'_, T> {
     /// The library's matrix; a CSR's structure is checked here.
-    pub fn matrix(&self) -> Result<Matrix<'a, T>> {
+    pub fn matrix(&self) -> Result<Matrix<'_, T>> {
         Ok(match self {
-            Self::Dense(view) => Matrix::Dense(*view),
+            Self::Dense(view) => Matrix::Dense(view.view()),
             Self::Sparse { columns, starts, indices, values } => Matrix::Sparse(match starts {
                 Indices::I32(starts) => Csr::new(*columns, starts, *indices, values)?,
                 Indices::I64(starts) => Csr::new(*columns, starts, *indices, values)?,
@@ -113,50 +113,92 @@ impl<'a, T: Element> View<'a, T> {
 }
 
 /// A matrix whose NaN are taken as unobserved, where that is asked for.
-pub struct Gaps<'a, T> {
-    given: &'a View<'a, T>,
+struct Gaps<'a, T> {
+    given: View<'a, T>,
     /// The matrix with zeros for NaN, and which cells those are.
     filled: Option<(Array2<T>, Array2<bool>)>,
     sparse: bool,
 }
 
 impl<'a, T: Element> Gaps<'a, T> {
-    pub fn of(given: &'a View<'a, T>, unobserved: bool) -> Self {
+    fn of(given: View<'a, T>, unobserved: bool) -> Self {
         let filled = match given {
             View::Dense(view) if unobserved && view.iter().any(|v| v.to_f64().is_nan()) => {
-                Some(split_unobserved(*view))
+                Some(split_unobserved(view))
             }
             _ => None,
         };
-        Self { given, filled, sparse: unobserved && matches!(given, View::Sparse { .. }) }
+        let sparse = unobserved && matches!(given, View::Sparse { .. });
+        Self { given, filled, sparse }
     }
 
-    pub fn view(&self) -> View<'_, T> {
-        match (&self.filled, self.given) {
-            (Some((filled, _)), _) => View::Dense(filled.view()),
-            (None, View::Dense(view)) => View::Dense(*view),
-            (None, View::Sparse { columns, starts, indices, values }) => {
-                View::Sparse { columns: *columns, starts: *starts, indices: *indices, values }
-            }
+    fn matrix(&self) -> Result<AnyMatrix<'_>> {
+        match &self.filled {
+            Some((filled, _)) => Ok(filled.view().into()),
+            None => Ok(self.given.matrix()?.into()),
+        }
+    }
+}
+
+/// A matrix of either number type without Python: can cross threads.
+pub struct Given<'a>(AnyGaps<'a>);
+
+enum AnyGaps<'a> {
+    F32(Gaps<'a, f32>),
+    F64(Gaps<'a, f64>),
+}
+
+impl Input<'_> {
+    /// The matrix; NaN are what was not observed, where that is asked for.
+    pub fn given(&self, unobserved: bool) -> PyResult<Given<'_>> {
+        Ok(Given(match self {
+            Self::F32(owned) => AnyGaps::F32(Gaps::of(owned.view()?, unobserved)),
+            Self::F64(owned) => AnyGaps::F64(Gaps::of(owned.view()?, unobserved)),
+        }))
+    }
+}
+
+impl Given<'_> {
+    /// With zeros for what was not observed.
+    pub fn matrix(&self) -> Result<AnyMatrix<'_>> {
+        match &self.0 {
+            AnyGaps::F32(gaps) => gaps.matrix(),
+            AnyGaps::F64(gaps) => gaps.matrix(),
         }
     }
 
-    /// The cells, where some are unobserved.
+    /// The cells that were not observed, where some were not.
     pub fn mask(&self) -> Option<ArrayView2<'_, bool>> {
-        self.filled.as_ref().map(|(_, mask)| mask.view())
+        match &self.0 {
+            AnyGaps::F32(gaps) => gaps.filled.as_ref().map(|(_, mask)| mask.view()),
+            AnyGaps::F64(gaps) => gaps.filled.as_ref().map(|(_, mask)| mask.view()),
+        }
     }
 
-    /// The data with these cells unobserved.
-    pub fn applied<'d>(&self, data: GroupedData<'d, T>) -> Result<GroupedData<'d, T>> {
+    /// Validated data.
+    pub fn data(&self, groups: Option<&Groups>, scaling: Scaling) -> Result<GroupedData<'_>> {
+        let data = grouped(self.matrix()?, groups, scaling)?;
+        let sparse = match &self.0 {
+            AnyGaps::F32(gaps) => gaps.sparse,
+            AnyGaps::F64(gaps) => gaps.sparse,
+        };
         match self.mask() {
             Some(mask) => data.with_unobserved(mask),
             // The library says why a sparse matrix has none.
-            None if self.sparse => {
+            None if sparse => {
                 let none = Array2::from_elem((data.rows(), data.features()), false);
                 data.with_unobserved(none.view())
             }
             None => Ok(data),
         }
+    }
+}
+
+/// A representation as NumPy's array, in its own number type.
+pub fn to_array(py: Python<'_>, w: Representation) -> Bound<'_, PyAny> {
+    match w {
+        Representation::F32(w) => w.into_pyarray(py).into_any(),
+        Representation::F64(w) => w.into_pyarray(py).into_any(),
     }
 }
 
@@ -251,13 +293,11 @@ impl Reading {
     }
 }
 
-/// Validated data of a view.
-pub fn grouped<'a, T: Element>(
-    view: &View<'a, T>,
+fn grouped<'a>(
+    matrix: AnyMatrix<'a>,
     groups: Option<&Groups>,
     scaling: Scaling,
-) -> Result<GroupedData<'a, T>> {
-    let matrix = view.matrix()?;
+) -> Result<GroupedData<'a>> {
     let data = match groups {
         Some(Groups { names, members: Some((families, members)), .. }) => {
             let names = names.iter().cloned().zip(families.iter().cloned()).collect();

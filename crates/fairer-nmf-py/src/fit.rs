@@ -1,18 +1,18 @@
 //! Fits and baselines.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Gaps, GivenGroups, Groups, Input, Reading, Scaling, for_element, grouped};
+use crate::data::{Given, GivenGroups, Groups, Input, Reading, Scaling, to_array};
 use crate::errors::to_python;
 use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::audit::rank::{self, RankOptions};
 use fairer_nmf::discover::{Discover, discover};
 use fairer_nmf::fit::{Checkpoint, Start, StartWeights, Ties};
-use fairer_nmf::rows::{Element, FeatureScaling};
+use fairer_nmf::rows::FeatureScaling;
 use fairer_nmf::{
     Baseline, Method, Observer, Parameters, Penalties, UnknownName, Update, baseline::GroupBaseline,
 };
-use numpy::{IntoPyArray, PyReadonlyArray2};
+use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -238,34 +238,31 @@ pub fn fit<'py>(
     let start = Start { components: components.map(own), representation: representation.map(own) };
     let start = (start != Start::default()).then_some(start);
     let groups = Groups::of(groups)?;
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, settings.unobserved);
-        let task = |observer: &Observer<'_>| {
-            let asked = (&parameters, discovery, kept.as_ref());
-            fit_view(&gaps, groups.as_ref(), settings.normalize, asked, start, observer)
-        };
-        let fit = run(py, settings.threads, listener, task)?.map_err(to_python)?;
-        let mut model = fit.model;
-        model.feature_names = settings.feature_names;
-        Ok((Model(model), fit.representation.into_pyarray(py).into_any()))
-    })
+    let input = Input::of(x)?;
+    let given = input.given(settings.unobserved)?;
+    let task = |observer: &Observer<'_>| {
+        let asked = (&parameters, discovery, kept.as_ref());
+        fit_view(&given, groups.as_ref(), settings.normalize, asked, start, observer)
+    };
+    let fit = run(py, settings.threads, listener, task)?.map_err(to_python)?;
+    let mut model = fit.model;
+    model.feature_names = settings.feature_names;
+    Ok((Model(model), to_array(py, fit.representation)))
 }
 
 /// What a fit is asked for, and where its state is kept.
 type Asked<'a> = (&'a Parameters, Option<(Discover, usize)>, Option<&'a Checkpoint>);
 
 /// A start of the user's own is not kept: the package refuses both together.
-fn fit_view<T: Element>(
-    gaps: &Gaps<'_, T>,
+fn fit_view(
+    given: &Given<'_>,
     groups: Option<&Groups>,
     normalize: bool,
     (parameters, discovery, kept): Asked<'_>,
     start: Option<Start>,
     observer: &Observer<'_>,
-) -> fairer_nmf::Result<fairer_nmf::Fit<T>> {
-    let view = gaps.view();
-    let data = gaps.applied(grouped(&view, groups, Scaling::of(normalize, None))?)?;
+) -> fairer_nmf::Result<fairer_nmf::Fit> {
+    let data = given.data(groups, Scaling::of(normalize, None))?;
     let begin = Instant::now();
     let found = match discovery {
         Some((how, groups)) => Some(discover(&data, how, groups, parameters, observer)?),
@@ -305,18 +302,17 @@ pub fn choose_rank<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let groups = Groups::of(groups)?;
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let task = |observer: &Observer<'_>| {
-            let data = grouped(&view, groups.as_ref(), Scaling::of(normalize, None))?;
-            let smallest = data.groups().iter().map(|g| g.rows.len()).min().unwrap_or(1);
-            let mut options = RankOptions::default().with(|o| o.seed = seed);
-            options.at_most = options.at_most.min(smallest);
-            rank::choose(&data, &options, observer)
-        };
-        let found = run(py, threads, listener, task)?.map_err(to_python)?;
-        serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
-    })
+    let input = Input::of(x)?;
+    let given = input.given(false)?;
+    let task = |observer: &Observer<'_>| {
+        let data = given.data(groups.as_ref(), Scaling::of(normalize, None))?;
+        let smallest = data.groups().iter().map(|g| g.rows.len()).min().unwrap_or(1);
+        let mut options = RankOptions::default().with(|o| o.seed = seed);
+        options.at_most = options.at_most.min(smallest);
+        rank::choose(&data, &options, observer)
+    };
+    let found = run(py, threads, listener, task)?.map_err(to_python)?;
+    serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// The baseline of every group: norms N, errors E, and the errors of the runs.
@@ -334,19 +330,16 @@ pub fn estimate_baselines<'py>(
 ) -> PyResult<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
     let (baseline, seed) = (yardstick.baseline()?, yardstick.seed);
     let groups = Groups::of(groups)?;
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, reading.unobserved);
-        let task = |observer: &Observer<'_>| {
-            let view = gaps.view();
-            let data = gaps.applied(grouped(&view, groups.as_ref(), reading.scaling())?)?;
-            let found = fairer_nmf::fit::estimate_baselines(&data, rank, &baseline, seed, observer)?;
-            Ok((data.groups().iter().map(fairer_nmf::data::Group::norm).collect(), found))
-        };
-        let result: fairer_nmf::Result<(Vec<f64>, Vec<GroupBaseline>)> =
-            run(py, reading.threads, listener, task)?;
-        let (norms, found) = result.map_err(to_python)?;
-        let (errors, run_errors) = found.into_iter().map(|b| (b.error, b.run_errors)).unzip();
-        Ok((norms, errors, run_errors))
-    })
+    let input = Input::of(x)?;
+    let given = input.given(reading.unobserved)?;
+    let task = |observer: &Observer<'_>| {
+        let data = given.data(groups.as_ref(), reading.scaling())?;
+        let found = fairer_nmf::fit::estimate_baselines(&data, rank, &baseline, seed, observer)?;
+        Ok((data.groups().iter().map(fairer_nmf::data::Group::norm).collect(), found))
+    };
+    let result: fairer_nmf::Result<(Vec<f64>, Vec<GroupBaseline>)> =
+        run(py, reading.threads, listener, task)?;
+    let (norms, found) = result.map_err(to_python)?;
+    let (errors, run_errors) = found.into_iter().map(|b| (b.error, b.run_errors)).unzip();
+    Ok((norms, errors, run_errors))
 }

@@ -1,6 +1,6 @@
 //! The fitted model.
 
-use crate::data::{Gaps, Input, for_element};
+use crate::data::{Input, to_array};
 use crate::errors::to_python;
 use crate::run::run;
 use fairer_nmf::GroupFit;
@@ -209,19 +209,11 @@ impl Model {
         threads: usize,
         unobserved: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        for_element!(Input::of(x)?, owned => {
-            let view = owned.view()?;
-            let gaps = Gaps::of(&view, unobserved);
-            let task = |_: &fairer_nmf::Observer<'_>| {
-                let matrix = gaps.view().matrix()?;
-                match gaps.mask() {
-                    Some(mask) => self.0.transform_unobserved(matrix, mask),
-                    None => self.0.transform(matrix),
-                }
-            };
-            let w = run(py, threads, None, task)?.map_err(to_python)?;
-            Ok(w.into_pyarray(py).into_any())
-        })
+        let input = Input::of(x)?;
+        let given = input.given(unobserved)?;
+        let task = |_: &fairer_nmf::Observer<'_>| self.0.coordinates(given.matrix()?, given.mask());
+        let w = run(py, threads, None, task)?.map_err(to_python)?;
+        Ok(to_array(py, w))
     }
 
     /// Writes the file that the program `fairer-nmf` reads, and with it what the estimator keeps.

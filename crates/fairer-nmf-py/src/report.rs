@@ -2,12 +2,11 @@
 //! program uses.
 
 use crate::audit::in_scaled_features;
-use crate::data::{Gaps, GivenGroups, Groups, Input, Scaling, for_element, grouped};
+use crate::data::{Given, GivenGroups, Groups, Input, Scaling};
 use crate::errors::to_python;
 use crate::fit::{baseline, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{
     Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
@@ -124,14 +123,11 @@ pub fn report<'py>(
             "matters is {matters}: must lie between 0 and 1"
         )));
     }
-    for_element!(Input::of(x)?, owned => {
-        let view = owned.view()?;
-        let gaps = Gaps::of(&view, settings.unobserved);
-        let task = |observer: &Observer<'_>| {
-            find(&gaps, groups.as_ref(), (h, w), &settings, how, observer)
-        };
-        run(py, settings.threads, listener, task)?.map_err(to_python).map(Report)
-    })
+    let input = Input::of(x)?;
+    let given = input.given(settings.unobserved)?;
+    let task =
+        |observer: &Observer<'_>| find(&given, groups.as_ref(), (h, w), &settings, how, observer);
+    run(py, settings.threads, listener, task)?.map_err(to_python).map(Report)
 }
 
 /// How to fit the audited dictionary anew, where that was asked for.
@@ -161,16 +157,15 @@ fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
     }))
 }
 
-fn find<T: Element>(
-    gaps: &Gaps<'_, T>,
+fn find(
+    given: &Given<'_>,
     groups: Option<&Groups>,
     (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
     s: &ReportSettings,
     (parameters, refit, method): (Parameters, Option<Refit>, Option<Method>),
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
-    let view = gaps.view();
-    let data = gaps.applied(grouped(&view, groups, Scaling::of(s.normalize, None))?)?;
+    let data = given.data(groups, Scaling::of(s.normalize, None))?;
     let h = in_scaled_features(h, data.scale());
     let options = AuditOptions::default().with(|o| {
         o.draws = s.draws;

@@ -10,7 +10,8 @@ use crate::run::{run, run_asking};
 use fairer_nmf::audit::Resampling;
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::data::Csr;
-use fairer_nmf::rows::{Element, Request, Rows, Share as Kept, Shares, Spread};
+use fairer_nmf::data::Element;
+use fairer_nmf::rows::{Request, Rows, Share as Kept, Shares, Spread};
 use fairer_nmf::{Error, Matrix, Observer};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -131,7 +132,7 @@ impl Share {
 
 impl Share {
     /// The matrix, its structure checked when the share was made.
-    fn matrix<'a, T: Element>(&self, view: &View<'a, T>) -> fairer_nmf::Result<Matrix<'a, T>> {
+    fn matrix<'v, T: Element>(&self, view: &'v View<'_, T>) -> fairer_nmf::Result<Matrix<'v, T>> {
         match (view, &self.starts) {
             (View::Sparse { columns, indices, values, .. }, Some(starts)) => {
                 Ok(Matrix::Sparse(Csr::again(*columns, starts.clone(), *indices, values)?))

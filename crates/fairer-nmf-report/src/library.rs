@@ -8,7 +8,6 @@ mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
 use fairer_nmf::fit::{Choice, Minimised};
-use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     GroupFit, GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline,
@@ -70,9 +69,9 @@ pub struct About<'a> {
 
 /// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
 /// with the seconds of its fit where they are known.
-pub fn report<T: Element>(
+pub fn report(
     about: About<'_>,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     found: &Comparison,
     baselines: &[GroupBaseline],
     fitted: Option<(&Model, Option<f64>)>,
@@ -93,7 +92,7 @@ pub fn report<T: Element>(
     let reference = found.standard.as_ref().map(|_| title(Role::Standard));
     let model = fitted.map(|(model, _)| model);
     let choices = choices(found, model);
-    let settings = settings::<T>(found, &about, model, &choices);
+    let settings = settings(found, &about, model, &choices, data);
     let discovered = model.and_then(|model| model.found_groups.as_ref());
     let found_by = discovered.map(|found| found.how.name().to_owned()).or(about.found_by);
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
@@ -252,18 +251,19 @@ fn between(fairness: &f64) -> bool {
     *fairness > 0.0 && *fairness < 1.0
 }
 
-fn settings<T: Element>(
+fn settings(
     found: &Comparison,
     about: &About<'_>,
     model: Option<&Model>,
     choices: &[Choice],
+    data: &GroupedData<'_>,
 ) -> Vec<page::Setting> {
     let mut settings = vec![
         setting("method", Maker::of(found.method).name()),
         setting("rank", found.subject.rank),
         setting("seed", about.seed),
         setting("normalize", about.normalize.name()),
-        setting("precision", T::NAME),
+        setting("precision", data.matrix().precision()),
     ];
     settings.splice(1..1, choices.iter().map(|choice| setting(choice.name, &choice.value)));
     if let Some(model) = model {
@@ -277,7 +277,7 @@ fn settings<T: Element>(
 }
 
 /// Shape and preparation of the data.
-pub fn data_summary<T: Element>(data: &GroupedData<'_, T>) -> page::DataSummary {
+pub fn data_summary(data: &GroupedData<'_>) -> page::DataSummary {
     page::DataSummary {
         rows: data.rows(),
         features: data.features(),
@@ -288,7 +288,7 @@ pub fn data_summary<T: Element>(data: &GroupedData<'_, T>) -> page::DataSummary 
 }
 
 /// Share of entries that are not zero.
-fn density<T: Element>(data: &GroupedData<'_, T>) -> f64 {
+fn density(data: &GroupedData<'_>) -> f64 {
     let nonzeros = data.nonzeros();
     nonzeros as f64 / (data.rows() as f64 * data.features() as f64)
 }

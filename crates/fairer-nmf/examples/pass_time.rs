@@ -10,8 +10,8 @@
 //! by the difference in their number. On end of input it prints the peak memory beyond the data,
 //! in units of W.
 
+use fairer_nmf::data::Element;
 use fairer_nmf::data::{Csr, Indices};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{
     Baseline, GroupedData, Init, Matrix, Method, Parameters, Stopping, Update, fit, silent,
 };

@@ -53,7 +53,6 @@ pub use trade_off::{TradeOff, TradeOffOptions, TradeOffPoint, trade_off};
 pub use verdict::Verdict;
 
 use crate::data::GroupedData;
-use crate::rows::Element;
 
 /// What the tests know of the samples, in the order of the data.
 struct RowErrors<'a> {
@@ -64,7 +63,7 @@ struct RowErrors<'a> {
 }
 
 impl<'a> RowErrors<'a> {
-    fn new<T: Element>(data: &GroupedData<'_, T>, squared_errors: &'a [f64]) -> Self {
+    fn new(data: &GroupedData<'_>, squared_errors: &'a [f64]) -> Self {
         Self { squared_errors, squared_norms: data.row_squared_norms() }
     }
 

@@ -15,7 +15,7 @@ mod search;
 use crate::criterion::{Criterion, Minimised, root};
 use crate::data::GroupedData;
 use crate::digits::{four_digits, four_digits_below};
-use crate::rows::{Element, RowGroup, Rows, Units};
+use crate::rows::{RowGroup, Rows, Units, hold};
 use crate::{Note, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Instant;
@@ -89,12 +89,8 @@ const SHARE_OF_A_FIT: f64 = 128.0;
 const MEASURED: f64 = 8.0;
 
 /// The bound for baselines `errors` (E_ℓ).
-pub fn global_bound<T: Element>(
-    data: &GroupedData<'_, T>,
-    rank: usize,
-    errors: &[f64],
-) -> BoundReport {
-    bound_of_rows(&*T::hold(data, Units::Given), rank, errors, None)
+pub fn global_bound(data: &GroupedData<'_>, rank: usize, errors: &[f64]) -> BoundReport {
+    bound_of_rows(&*hold(data, Units::Given), rank, errors, None)
         .expect("rows in memory can always be reached")
 }
 
@@ -214,7 +210,7 @@ mod tests {
         let codes: Vec<usize> = (0..9).map(|i| i / 3).collect();
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
-        let rows = f64::hold(&data, Units::Given);
+        let rows = hold(&data, Units::Given);
         let errors: Vec<f64> = data.groups().iter().map(|g| 0.01 * g.norm()).collect();
         let bound = |rank, deadline| bound_of_rows(&*rows, rank, &errors, deadline).unwrap();
         let (none, past) = (bound(1, None), bound(1, Some(Instant::now())));

@@ -26,7 +26,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 pub(crate) use sums::check_entries;
 use sums::{column_square_sums, group_squared_norms};
-pub use typed::Typed;
+pub(crate) use typed::Table;
+pub use typed::{AnyMatrix, Element, Representation};
 
 /// One group: its name and its rows, in the order of the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,8 +64,8 @@ impl Group {
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct GroupedData<'a, T> {
-    pub(crate) matrix: Matrix<'a, T>,
+pub struct GroupedData<'a> {
+    pub(crate) matrix: AnyMatrix<'a>,
     pub(crate) groups: Vec<Group>,
     /// The rows by the set of groups that they are in, where groups overlap.
     parts: Option<Arc<[Part]>>,
@@ -85,13 +86,13 @@ pub struct GroupedData<'a, T> {
     pub(crate) limit: Limit,
 }
 
-impl<'a, T: Typed> GroupedData<'a, T> {
+impl<'a> GroupedData<'a> {
     /// Takes a matrix and one label per row.
     ///
     /// # Errors
     /// A negative, NaN or infinite entry, a wrong number of labels, a group of zeros only, or an
     /// empty matrix.
-    pub fn new<L: AsRef<str>>(matrix: impl Into<Matrix<'a, T>>, labels: &[L]) -> Result<Self> {
+    pub fn new<L: AsRef<str>>(matrix: impl Into<AnyMatrix<'a>>, labels: &[L]) -> Result<Self> {
         let mut names: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
         names.sort_unstable_by(|a, b| by_number_or_name(a, b));
         names.dedup();
@@ -112,7 +113,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     /// # Errors
     /// As [`GroupedData::new`]; also a group without rows, and a code that names no group.
     pub fn with_codes(
-        matrix: impl Into<Matrix<'a, T>>,
+        matrix: impl Into<AnyMatrix<'a>>,
         names: Vec<String>,
         codes: &[usize],
     ) -> Result<Self> {
@@ -144,7 +145,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// The data with groups that are not empty, measured.
     fn validated(
-        matrix: Matrix<'a, T>,
+        matrix: AnyMatrix<'a>,
         groups: Vec<Group>,
         parts: Option<Arc<[Part]>>,
     ) -> Result<Self> {
@@ -153,7 +154,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         let limit = Limit::NONE;
         let mut data =
             Self { matrix, groups, parts, whole, scale, keys, roots, gaps, own_units, limit };
-        sums::bad_entry(&data).map_or(Ok(()), Err)?;
+        check_entries(&data.matrix)?;
         data.set_norms()?;
         Ok(data)
     }
@@ -162,7 +163,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     ///
     /// # Errors
     /// As [`GroupedData::new`].
-    pub fn one_group(matrix: impl Into<Matrix<'a, T>>) -> Result<Self> {
+    pub fn one_group(matrix: impl Into<AnyMatrix<'a>>) -> Result<Self> {
         let matrix = matrix.into();
         let codes = vec![0; matrix.rows()];
         Self::with_codes(matrix, vec!["all".to_owned()], &codes).map_err(|error| match error {
@@ -217,7 +218,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     /// A block of rows of larger data whose entries were checked: the groups, with their norms in all
     /// blocks, may have no rows here.
     pub(crate) fn of_block(
-        matrix: Matrix<'a, T>,
+        matrix: AnyMatrix<'a>,
         groups: Vec<Group>,
         scale: Option<Vec<f64>>,
     ) -> Self {
@@ -252,7 +253,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// The matrix as given, before scaling.
     #[must_use]
-    pub fn matrix(&self) -> &Matrix<'a, T> {
+    pub fn matrix(&self) -> &AnyMatrix<'a> {
         &self.matrix
     }
 
@@ -328,13 +329,9 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// Calls `visit(column, value)` for every stored entry of a row, after scaling and times √ω.
     pub(crate) fn for_each_in_row(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        match (&self.scale, &self.roots) {
-            (None, None) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64())),
-            (Some(s), None) => self.matrix.for_each_in_row(row, |j, x| visit(j, x.to_f64() * s[j])),
-            (scale, Some(roots)) => self.matrix.for_each_in_row(row, |j, x| {
-                visit(j, x.to_f64() * scale.as_ref().map_or(1.0, |s| s[j]) * roots[row]);
-            }),
-        }
+        // What is not there is 1, which changes no bit.
+        let (scale, root) = (self.scale.as_deref(), self.root(row));
+        self.matrix.for_each_in_row(row, |j, x| visit(j, x * scale.map_or(1.0, |s| s[j]) * root));
     }
 
     /// Squared norm of a row after scaling, times its weight.
@@ -373,7 +370,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     fn is_zero(&self, group: usize) -> bool {
         let mut zero = true;
         for &row in &self.groups[group].rows {
-            self.matrix.for_each_in_row(row, |_, x| zero &= x.to_f64() == 0.0);
+            self.matrix.for_each_in_row(row, |_, x| zero &= x == 0.0);
         }
         zero
     }

@@ -13,11 +13,9 @@ use crate::baseline::Baseline;
 use crate::data::GroupedData;
 use crate::evaluate::evaluate;
 pub use crate::model::{Discover, FoundGroups};
-use crate::once::once;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::{Error, Result, fit};
 use ndarray::{Array2, ArrayView2};
 use std::time::Instant;
@@ -29,35 +27,25 @@ const ROUNDS: usize = 8;
 const CLUSTER_STARTS: usize = 10;
 const CLUSTER_ROUNDS: usize = 100;
 
-once! {
-    /// Finds groups of the rows; those that the data have play no part. `parameters` say rank, restarts, stopping and seed, and of groups
-    /// by errors the method and the baselines that they are refined with. A time limit holds for all
-    /// fits together; groups by errors are then those of the rounds that were done.
-    ///
-    /// # Errors
-    /// Fewer than two groups or more than rows, or what [`fit`](crate::fit()) refuses.
-    ///
-    /// ```
-    /// use fairer_nmf::discover::{Discover, discover};
-    /// use fairer_nmf::{GroupedData, Parameters, silent, synthetic};
-    /// let (x, _) = synthetic::first(0);
-    /// let data = GroupedData::one_group(x.view())?;
-    /// let found = discover(&data, Discover::Topics, 2, &Parameters::new(2), &silent)?;
-    /// let data = data.with_found(&found)?;
-    /// assert_eq!(data.groups().len(), 2);
-    /// # Ok::<(), fairer_nmf::Error>(())
-    /// ```
-    pub fn discover(
-        data,
-        how: Discover,
-        groups: usize,
-        parameters: &Parameters,
-        observer: &Observer<'_>,
-    ) -> Result<FoundGroups> = found;
-}
-
-fn found<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Finds groups of the rows; those that the data have play no part. `parameters` say rank, restarts, stopping and seed, and of groups
+/// by errors the method and the baselines that they are refined with. A time limit holds for all
+/// fits together; groups by errors are then those of the rounds that were done.
+///
+/// # Errors
+/// Fewer than two groups or more than rows, or what [`fit`](crate::fit()) refuses.
+///
+/// ```
+/// use fairer_nmf::discover::{Discover, discover};
+/// use fairer_nmf::{GroupedData, Parameters, silent, synthetic};
+/// let (x, _) = synthetic::first(0);
+/// let data = GroupedData::one_group(x.view())?;
+/// let found = discover(&data, Discover::Topics, 2, &Parameters::new(2), &silent)?;
+/// let data = data.with_found(&found)?;
+/// assert_eq!(data.groups().len(), 2);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+pub fn discover(
+    data: &GroupedData<'_>,
     how: Discover,
     groups: usize,
     parameters: &Parameters,
@@ -83,7 +71,7 @@ fn found<T: Element>(
     let (labels, rounds) = match how {
         Discover::Topics => {
             let found = fit(&whole, &standard, observer)?;
-            let w = found.representation.mapv(T::to_f64);
+            let w = found.representation.to_f64();
             (by_topics(w.view(), &found.model.components, groups, parameters.seed), 1)
         }
         Discover::HeldOutErrors => {
@@ -100,7 +88,7 @@ fn found<T: Element>(
     Ok(FoundGroups { how, groups, rounds, labels: named(labels, &whole) })
 }
 
-impl<'a, T: Element> GroupedData<'a, T> {
+impl<'a> GroupedData<'a> {
     /// All rows that are in a group, as one.
     pub(crate) fn whole(&self) -> Result<Self> {
         let mut rows: Vec<usize> = self.grouped_rows().collect();
@@ -127,7 +115,7 @@ impl<'a, T: Element> GroupedData<'a, T> {
 }
 
 /// Labels from 0 without holes; rows of zeros join the largest group.
-fn named<T: Element>(mut labels: Vec<usize>, data: &GroupedData<'_, T>) -> Vec<usize> {
+fn named(mut labels: Vec<usize>, data: &GroupedData<'_>) -> Vec<usize> {
     let count = labels.iter().max().map_or(0, |most| most + 1);
     let mut sizes = vec![0; count];
     let zero: Vec<bool> = (0..data.rows()).map(|row| data.row_squared_norm(row) == 0.0).collect();
@@ -144,7 +132,7 @@ fn named<T: Element>(mut labels: Vec<usize>, data: &GroupedData<'_, T>) -> Vec<u
 }
 
 /// ‖x_i − w_iH‖/‖x_i‖ of all rows; 0 for rows of zeros.
-fn errors<T: Element>(data: &GroupedData<'_, T>, h: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+fn errors(data: &GroupedData<'_>, h: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
     let found = evaluate(data, h, None, &[0.0])?.row_squared_errors;
     let error = |(row, squared): (usize, f64)| match data.row_squared_norm(row) {
         norm if norm > 0.0 => (squared / norm).sqrt(),
@@ -165,8 +153,8 @@ fn cut(errors: &[f64], rows: &[usize], groups: usize) -> Vec<usize> {
 }
 
 /// Errors of every row under standard NMF of the other folds.
-fn held_out<T: Element>(
-    data: &GroupedData<'_, T>,
+fn held_out(
+    data: &GroupedData<'_>,
     standard: &Parameters,
     deadline: Option<Instant>,
     observer: &Observer<'_>,
@@ -200,8 +188,8 @@ fn held_out<T: Element>(
 }
 
 /// Groups by errors, refined by fits for them.
-fn by_errors<T: Element>(
-    data: &GroupedData<'_, T>,
+fn by_errors(
+    data: &GroupedData<'_>,
     mut mean: Vec<f64>,
     rows: &[usize],
     groups: usize,

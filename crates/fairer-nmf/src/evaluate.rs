@@ -4,14 +4,13 @@ use crate::baseline::check_given;
 use crate::criterion::Criterion;
 use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
-use crate::once::once;
-use crate::rows::{Element, RowStart, RowStep, Units};
+use crate::rows::{Representation, RowStart, RowStep, Units, hold};
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 
 /// What a dictionary costs each group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evaluation<T> {
+pub struct Evaluation {
     /// R-Error ‖X_ℓ − W_ℓH‖/N_ℓ of every group.
     pub relative_errors: Vec<f64>,
     /// R-Loss (‖X_ℓ − W_ℓH‖ − E_ℓ)/N_ℓ of every group.
@@ -19,10 +18,10 @@ pub struct Evaluation<T> {
     /// ‖x_i − w_iH‖² of every sample, in the order of the data, times its weight where it has one.
     pub row_squared_errors: Vec<f64>,
     /// W (m×r), rows in the order of the data.
-    pub representation: Array2<T>,
+    pub representation: Representation,
 }
 
-impl<T> Evaluation<T> {
+impl Evaluation {
     /// max_ℓ g_ℓ.
     #[must_use]
     pub fn worst_loss(&self) -> f64 {
@@ -30,42 +29,33 @@ impl<T> Evaluation<T> {
     }
 }
 
-once! {
-    /// Measures what a dictionary costs each group.
-    ///
-    /// `components` is H (r×n), in scaled features where the data are scaled; `representation` is W
-    /// (m×r), or none for the best W of every sample (exact non-negative least squares); `baselines`
-    /// holds one E_ℓ ≥ 0 per group, in the units of ‖X_ℓ‖. Errors come from the residuals themselves,
-    /// with W in the number type of the data.
-    ///
-    /// # Errors
-    /// Shapes that do not fit; a negative, NaN or infinite entry in a factor (a library that leaves
-    /// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
-    ///
-    /// ```
-    /// use fairer_nmf::{GroupedData, audit::evaluate};
-    /// use ndarray::array;
-    /// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
-    /// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
-    /// let found = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
-    /// assert_eq!(found.relative_errors, [0.8, 0.0]);
-    /// assert_eq!(found.row_squared_errors, [0.0, 16.0, 0.0]);
-    /// # Ok::<(), fairer_nmf::Error>(())
-    /// ```
-    pub fn evaluate(
-        data,
-        components: ArrayView2<'_, f64>,
-        representation: Option<ArrayView2<'_, f64>>,
-        baselines: &[f64],
-    ) -> Evaluation<T> = evaluated;
-}
-
-fn evaluated<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Measures what a dictionary costs each group.
+///
+/// `components` is H (r×n), in scaled features where the data are scaled; `representation` is W
+/// (m×r), or none for the best W of every sample (exact non-negative least squares); `baselines`
+/// holds one E_ℓ ≥ 0 per group, in the units of ‖X_ℓ‖. Errors come from the residuals themselves,
+/// with W in the number type of the data.
+///
+/// # Errors
+/// Shapes that do not fit; a negative, NaN or infinite entry in a factor (a library that leaves
+/// tiny negative entries needs its factors clipped at zero first); baselines that do not fit.
+///
+/// ```
+/// use fairer_nmf::{GroupedData, audit::evaluate};
+/// use ndarray::array;
+/// let x = array![[3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
+/// let data = GroupedData::new(x.view(), &["a", "a", "b"])?;
+/// let found = evaluate(&data, array![[1.0, 0.0]].view(), None, &[0.0, 0.0])?;
+/// assert_eq!(found.relative_errors, [0.8, 0.0]);
+/// assert_eq!(found.row_squared_errors, [0.0, 16.0, 0.0]);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+pub fn evaluate(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     representation: Option<ArrayView2<'_, f64>>,
     baselines: &[f64],
-) -> Result<Evaluation<T>> {
+) -> Result<Evaluation> {
     check_components(data, components)?;
     check_baselines(data, baselines)?;
     if let Some(w) = representation {
@@ -86,12 +76,12 @@ fn evaluated<T: Element>(
 
 /// ‖x_i − w_iH‖² of the rows of every group, in the order of the group's rows, and W (the best for
 /// H where none is given), rows in the order of the data.
-pub(crate) fn errors_by_group<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn errors_by_group(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     representation: Option<ArrayView2<'_, f64>>,
-) -> Result<(Vec<Vec<f64>>, Array2<T>)> {
-    let mut rows = T::hold(data, Units::Range);
+) -> Result<(Vec<Vec<f64>>, Representation)> {
+    let mut rows = hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
     let unit = rows.unit();
     match representation {
@@ -103,11 +93,11 @@ pub(crate) fn errors_by_group<T: Element>(
     }
     let mut by_group = rows.row_squared_errors(&h)?;
     by_group.iter_mut().flatten().for_each(|e| *e /= unit * unit);
-    Ok((by_group, T::representation(rows.representation()?.times(size / unit))))
+    Ok((by_group, rows.representation()?.times(size / unit)))
 }
 
 /// ‖X_ℓ − W_ℓH‖/N_ℓ from the rows' squared errors; N_ℓ is positive by validation.
-fn relative_errors<T: Element>(data: &GroupedData<'_, T>, by_group: &[Vec<f64>]) -> Vec<f64> {
+fn relative_errors(data: &GroupedData<'_>, by_group: &[Vec<f64>]) -> Vec<f64> {
     let of_group = |(g, e): (&crate::data::Group, &Vec<f64>)| {
         let squared: f64 = e.iter().sum();
         (squared / g.squared_norm).sqrt()
@@ -115,15 +105,12 @@ fn relative_errors<T: Element>(data: &GroupedData<'_, T>, by_group: &[Vec<f64>])
     data.groups().iter().zip(by_group).map(of_group).collect()
 }
 
-pub(crate) fn check_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
-    baselines: &[f64],
-) -> Result<()> {
+pub(crate) fn check_baselines(data: &GroupedData<'_>, baselines: &[f64]) -> Result<()> {
     check_given(data.groups().iter().map(|g| g.name.as_str()), baselines)
 }
 
-pub(crate) fn check_components<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn check_components(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
 ) -> Result<()> {
     check_dictionary(components, data.features())

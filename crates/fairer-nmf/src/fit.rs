@@ -19,10 +19,8 @@ pub use held::{fit_rows, fit_rows_kept};
 use crate::Result;
 use crate::baseline::Baseline;
 use crate::data::GroupedData;
-use crate::once::once;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
-use crate::rows::Element;
 use crate::search::{fit_plain, within};
 
 /// Fits a model: baselines first, then a search as long as `n_init` says, of which the best run is kept.
@@ -39,11 +37,11 @@ use crate::search::{fit_plain, within};
 /// assert!(fit.model.worst_loss() < 0.5);
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
-pub fn fit<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn fit(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     fit_kept(data, parameters, None, observer)
 }
 
@@ -52,12 +50,12 @@ pub fn fit<T: Element>(
 ///
 /// # Errors
 /// As [`fit`]; files that cannot be written, or a checkpoint of other data or parameters.
-pub fn fit_kept<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn fit_kept(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     fit_with(data, parameters, None, checkpoint, observer)
 }
 
@@ -65,33 +63,23 @@ pub fn fit_kept<T: Element>(
 ///
 /// # Errors
 /// As [`fit`]; also a start whose shape does not fit or that has negative entries.
-pub fn fit_from<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn fit_from(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     start: &Start,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     start.check((data.rows(), data.features()), parameters.rank)?;
     fit_with(data, parameters, Some(start), None, observer)
 }
 
-once! {
-    fn fit_with(
-        data,
-        parameters: &Parameters,
-        start: Option<&Start>,
-        checkpoint: Option<&Checkpoint>,
-        observer: &Observer<'_>,
-    ) -> Fit<T> = from_start;
-}
-
-fn from_start<T: Element>(
-    data: &GroupedData<'_, T>,
+fn fit_with(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     start: Option<&Start>,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let made = match parameters.init.fill().filter(|_| start.is_none()) {
         Some(fill) => {
             parameters.check()?;

@@ -42,7 +42,6 @@ mod model;
 mod names;
 mod note;
 mod number;
-mod once;
 mod options;
 mod parallel;
 mod parameters;

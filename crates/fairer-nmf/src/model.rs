@@ -13,10 +13,10 @@ pub use warning::Warning;
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
 use crate::criterion::{Allowance, Minimised};
-use crate::data::{GroupedData, Matrix};
+use crate::data::{AnyMatrix, Element, GroupedData, Matrix, Representation};
 use crate::dictionary::Dictionary;
 use crate::parameters::{Method, Parameters};
-use crate::rows::{Cost, Element, RowStart, RowStep, Units};
+use crate::rows::{Cost, RowStart, RowStep, Units, hold};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::weights::largest;
@@ -217,7 +217,7 @@ impl Model {
     /// # Errors
     /// Another number of features than the model's, or a bad entry.
     pub fn transform<'a, T: Element>(&self, matrix: impl Into<Matrix<'a, T>>) -> Result<Array2<T>> {
-        self.coordinates(matrix.into(), None)
+        self.coordinates(matrix.into(), None).map(T::representation)
     }
 
     /// The same for rows with unobserved cells (`unobserved` is true, and the matrix zero, there): the solution for the observed
@@ -230,18 +230,30 @@ impl Model {
         matrix: impl Into<Matrix<'a, T>>,
         unobserved: ArrayView2<'_, bool>,
     ) -> Result<Array2<T>> {
-        self.coordinates(matrix.into(), Some(unobserved))
+        self.coordinates(matrix.into(), Some(unobserved)).map(T::representation)
     }
 
-    fn coordinates<T: Element>(
+    /// Either of the two, in the number type that the rows turn out to have.
+    ///
+    /// # Errors
+    /// As [`Model::transform`] and [`GroupedData::with_unobserved`].
+    pub fn coordinates<'a>(
         &self,
-        matrix: Matrix<'_, T>,
+        matrix: impl Into<AnyMatrix<'a>>,
         unobserved: Option<ArrayView2<'_, bool>>,
-    ) -> Result<Array2<T>> {
+    ) -> Result<Representation> {
+        self.coordinates_of(&matrix.into(), unobserved)
+    }
+
+    fn coordinates_of(
+        &self,
+        matrix: &AnyMatrix<'_>,
+        unobserved: Option<ArrayView2<'_, bool>>,
+    ) -> Result<Representation> {
         if matrix.columns() != self.features() {
             return Err(Error::FeatureCount { found: matrix.columns(), expected: self.features() });
         }
-        let zero = || Ok(Array2::from_elem((matrix.rows(), self.rank()), T::default()));
+        let zero = || Ok(Representation::zeros(matrix, (matrix.rows(), self.rank())));
         let data = match GroupedData::one_group(matrix.clone()) {
             Ok(data) => data,
             // Rows of zeros have zero coordinates; there is nothing to measure.
@@ -272,6 +284,7 @@ impl Model {
     ///
     /// # Errors
     /// The file cannot be written.
+    #[inline]
     pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<()> {
         file::save(self, path.as_ref())
     }
@@ -280,6 +293,7 @@ impl Model {
     ///
     /// # Errors
     /// Never for a model of a fit; parts that do not fit each other cannot be written.
+    #[inline]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         file::to_bytes(self).map_err(|reason| Error::ModelBytes { reason })
     }
@@ -288,6 +302,7 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::load`], without the file.
+    #[inline]
     pub fn from_bytes(content: &[u8]) -> Result<Self> {
         file::from_bytes(content).map_err(|reason| Error::ModelBytes { reason })
     }
@@ -296,18 +311,19 @@ impl Model {
     ///
     /// # Errors
     /// A missing, truncated, foreign or newer file, each with its own sentence.
+    #[inline]
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
         file::load(path.as_ref())
     }
 }
 
-impl<T: Element> GroupedData<'_, T> {
+impl GroupedData<'_> {
     /// The best W (m×r) of some rows for a model, zero elsewhere; none where all of them are zero.
     pub(crate) fn project_unweighted(
         &self,
         rows: Vec<usize>,
         model: &Model,
-    ) -> Result<Option<Array2<T>>> {
+    ) -> Result<Option<Representation>> {
         if rows.is_empty() {
             return Ok(None);
         }
@@ -321,12 +337,12 @@ impl<T: Element> GroupedData<'_, T> {
 
 /// The best W (m×r, rows in the order of the data) for a dictionary, where its entries cost something with
 /// that cost.
-fn project_with<T: Element>(
-    data: &GroupedData<'_, T>,
+fn project_with(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     cost: Option<Cost>,
-) -> Result<Array2<T>> {
-    let mut rows = T::hold(data, Units::Range);
+) -> Result<Representation> {
+    let mut rows = hold(data, Units::Range);
     let (h, size) = Dictionary::from_components(components).in_range();
     rows.begin(h.rank, RowStart::Zero)?;
     let step = match cost {
@@ -337,5 +353,5 @@ fn project_with<T: Element>(
         }
     };
     rows.pass(&h, step)?;
-    Ok(T::representation(rows.representation()?.times(size / rows.unit())))
+    Ok(rows.representation()?.times(size / rows.unit()))
 }

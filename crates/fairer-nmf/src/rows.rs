@@ -19,8 +19,7 @@ mod tests;
 mod together;
 
 pub use blocks::{Block, BlockSource, Blocks, FeatureScaling, GroupCodes, in_blocks};
-pub use memory::Element;
-pub(crate) use memory::Units;
+pub(crate) use memory::{Units, hold};
 pub use moments::{Moments, Products};
 pub use origin::Origin;
 pub(crate) use request::Begin;
@@ -30,13 +29,14 @@ pub use spread::{Shares, Spread};
 pub use together::Gathering;
 pub(crate) use together::side_by_side;
 
+pub use crate::data::Representation;
 pub use crate::dictionary::Dictionary;
 use crate::number::Number;
 pub use crate::penalties::Cost;
 pub use crate::statistics::Statistics;
 use crate::update::Update;
 use crate::{Error, GroupedData, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 /// What a pass does with the rows of W before it forms the statistics.
@@ -163,26 +163,6 @@ impl RowGroup {
     #[must_use]
     pub fn norm(&self) -> f64 {
         self.squared_norm.sqrt()
-    }
-}
-
-/// W (m×r), rows in the order of the data, in the number type that the holder keeps.
-#[derive(Clone, Debug)]
-pub enum Representation {
-    /// 32-bit numbers.
-    F32(Array2<f32>),
-    /// 64-bit numbers.
-    F64(Array2<f64>),
-}
-
-impl Representation {
-    /// Every entry times a number.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        match self {
-            same if factor == 1.0 => same,
-            Self::F32(w) => Self::F32(w.mapv(|v| f32::from_f64(v.to_f64() * factor))),
-            Self::F64(w) => Self::F64(w * factor),
-        }
     }
 }
 
@@ -346,9 +326,9 @@ pub(crate) fn squared_norm(rows: &dyn Rows) -> f64 {
 ///
 /// # Errors
 /// A W of another number of rows.
-pub fn group_statistics<T: Element>(
-    data: &GroupedData<'_, T>,
-    representation: ArrayView2<'_, T>,
+pub fn group_statistics(
+    data: &GroupedData<'_>,
+    representation: ArrayView2<'_, f64>,
 ) -> Result<Vec<Statistics>> {
     let mut found = all_statistics(data, representation)?;
     found.truncate(data.groups().len());
@@ -356,9 +336,9 @@ pub fn group_statistics<T: Element>(
 }
 
 /// [`group_statistics`] and, where groups overlap, the statistics of all rows.
-pub(crate) fn all_statistics<T: Element>(
-    data: &GroupedData<'_, T>,
-    representation: ArrayView2<'_, T>,
+pub(crate) fn all_statistics(
+    data: &GroupedData<'_>,
+    representation: ArrayView2<'_, f64>,
 ) -> Result<Vec<Statistics>> {
     let (found_rows, rank) = representation.dim();
     if found_rows != data.rows() || rank == 0 {
@@ -366,7 +346,7 @@ pub(crate) fn all_statistics<T: Element>(
         let what = "the representation";
         return Err(Error::Shape { what, found_rows, found_columns: rank, rows, columns });
     }
-    let mut rows = T::hold(data, Units::Given);
-    rows.begin(rank, RowStart::Given(representation.mapv(T::to_f64).view()))?;
+    let mut rows = hold(data, Units::Given);
+    rows.begin(rank, RowStart::Given(representation))?;
     rows.pass(&Dictionary::zero(rank, data.features()), RowStep::Keep)
 }

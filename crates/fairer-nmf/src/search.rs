@@ -22,24 +22,23 @@ use crate::model::{Model, Warning};
 use crate::parameters::{Method, Parameters, StartWeights, Ties};
 use crate::penalties::Cost;
 use crate::progress::{Observer, Progress};
-use crate::rows::{Element, Representation, RowStep, Rows, Units, squared_norm};
+use crate::rows::{Representation, RowStep, Rows, Units, hold, squared_norm};
 use crate::stopping::Status;
 use crate::update::Update;
 use crate::{Error, Result};
 use baselines::baselines;
 use made::{checked_weights, into_model};
-use ndarray::Array2;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A fitted model with the representation of the data it was fitted on.
 #[derive(Clone, Debug)]
-pub struct Fit<T> {
+pub struct Fit {
     /// The model.
     pub model: Model,
     /// W (m×r), rows in the order of the data.
-    pub representation: Array2<T>,
+    pub representation: Representation,
     /// Time spent on the baselines.
     pub baseline_time: Duration,
     /// Time spent on the factorisation itself, its bound included.
@@ -72,29 +71,29 @@ impl RowsFit<'_> {
 }
 
 /// The data for passes that end inside where the parameters limit the time.
-pub(crate) fn within<'a, T: Element>(
-    data: &GroupedData<'a, T>,
+pub(crate) fn within<'a>(
+    data: &GroupedData<'a>,
     parameters: &Parameters,
-) -> Option<GroupedData<'a, T>> {
+) -> Option<GroupedData<'a>> {
     let limit = Limit::of(parameters.stopping.time_limit, Instant::now());
     limit.is_some().then(|| data.until(limit))
 }
 
 /// Fits a model against the baselines that the parameters name, from a start where one is given.
-pub(crate) fn fit_plain<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn fit_plain(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     start: Option<&Start>,
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     data.check_gaps()?;
     let limited = within(data, parameters);
     let data = limited.as_ref().unwrap_or(data);
-    let rows = T::hold(data, Units::Own);
+    let rows = hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
         run(&*rows, parameters, &[], start, checkpoint, observer)?;
-    let mut representation = T::representation(fitted.representation()?.times(1.0 / split));
+    let mut representation = fitted.representation()?.times(1.0 / split);
     for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
         fitted.norm = group.norm();
         fitted.family = group.family.clone();
@@ -113,18 +112,16 @@ pub(crate) fn fit_plain<T: Element>(
 
 /// Rows that are in no group, as those of weight zero are, have played no part: they get the best
 /// coordinates for the dictionary, as new rows do.
-fn fill_absent<T: Element>(
-    data: &GroupedData<'_, T>,
+fn fill_absent(
+    data: &GroupedData<'_>,
     model: &Model,
-    representation: &mut Array2<T>,
+    representation: &mut Representation,
 ) -> Result<()> {
     let mut absent = vec![true; data.rows()];
     data.grouped_rows().for_each(|row| absent[row] = false);
     let absent: Vec<usize> = (0..data.rows()).filter(|&row| absent[row]).collect();
     if let Some(found) = data.project_unweighted(absent.clone(), model)? {
-        for row in absent {
-            representation.row_mut(row).assign(&found.row(row));
-        }
+        representation.take_rows(&absent, found);
     }
     Ok(())
 }

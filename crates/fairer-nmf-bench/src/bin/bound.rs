@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
     })
 }
 
-fn row(name: &str, data: &GroupedData<'_, f64>, rank: usize) -> Result<(), Failure> {
+fn row(name: &str, data: &GroupedData<'_>, rank: usize) -> Result<(), Failure> {
     let data = &data.clone().normalize_features()?;
     // A little less than standard NMF leaves, as baselines of their own are.
     let standard = Parameters::new(rank).with(|p| {

@@ -43,7 +43,7 @@ const HEADER: &str = "\
 
 fn row(
     name: &str,
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     rank: usize,
     seeds: u64,
     authors: &Authors,

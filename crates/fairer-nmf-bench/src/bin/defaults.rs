@@ -37,7 +37,7 @@ fn baseline(kind: &str) -> Baseline {
     }
 }
 
-fn fitted(data: &GroupedData<'_, f64>, rank: usize, method: Method, baseline: Baseline) -> Model {
+fn fitted(data: &GroupedData<'_>, rank: usize, method: Method, baseline: Baseline) -> Model {
     let careful = Parameters::careful(rank).with(|p| {
         p.method = method;
         p.baseline = baseline;

@@ -101,7 +101,7 @@ fn planted(groups: usize, salt: usize) -> (Array2<f64>, Vec<String>) {
 
 fn rows(
     name: &str,
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     ranks: &[usize],
     seeds: &Range<u64>,
     others: u64,

@@ -64,7 +64,7 @@ impl Solver {
         let best = found
             .into_iter()
             .min_by(|a, b| {
-                let of = |f: &fairer_nmf::Fit<f64>| f.model.groups[0].relative_error;
+                let of = |f: &fairer_nmf::Fit| f.model.groups[0].relative_error;
                 of(a).total_cmp(&of(b))
             })
             .expect("one run at least");

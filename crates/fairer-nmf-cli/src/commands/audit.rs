@@ -5,9 +5,9 @@ use std::time::Instant;
 use clap::Args;
 use fairer_nmf::audit::{Comparison, PeerPlan, Peers, Subject, compare};
 use fairer_nmf::baseline::GroupBaseline;
+use fairer_nmf::data::AnyMatrix;
 use fairer_nmf::fit::{allowances, estimate_baselines};
-use fairer_nmf::rows::Element;
-use fairer_nmf::{GroupedData, Matrix, Method, Model, Note, Parameters, Progress};
+use fairer_nmf::{GroupedData, Method, Model, Note, Parameters, Progress};
 use fairer_nmf_io::{Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::Remark;
 use ndarray::Array2;
@@ -109,10 +109,10 @@ impl OnData for AuditArgs {
         }
     }
 
-    fn work<T: Element>(
+    fn work(
         &self,
         read: (&Loaded, &Audited),
-        matrix: Matrix<'_, T>,
+        matrix: AnyMatrix<'_>,
         files: &mut Files,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
@@ -161,10 +161,10 @@ fn of_components(args: &AuditArgs, path: &str, bar: &Bar) -> Result<(Loaded, Aud
 }
 
 /// Compares what is asked for on these data, and says what came out.
-fn audit<T: Element>(
+fn audit(
     args: &AuditArgs,
     (loaded, audited): (&Loaded, &Audited),
-    matrix: Matrix<'_, T>,
+    matrix: AnyMatrix<'_>,
     files: &mut Files,
     bar: &Bar,
 ) -> Result<Outcome, Failure> {
@@ -226,8 +226,8 @@ fn audit<T: Element>(
 }
 
 /// What every group is held against, in the time that there is.
-fn baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+fn baselines(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     limit: Option<TimeArg>,
     bar: &Bar,
@@ -247,10 +247,10 @@ fn baselines<T: Element>(
 }
 
 /// What came out, but for the page.
-fn outcome<T: Element>(
+fn outcome(
     args: &AuditArgs,
     (loaded, audited): (&Loaded, &Audited),
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     (found, baselines): (&Comparison, &[GroupBaseline]),
     cautions: &[Remark],
 ) -> Outcome {

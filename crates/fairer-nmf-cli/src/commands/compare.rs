@@ -1,8 +1,8 @@
 //! `compare`: the methods of others on the same rows, groups and rank, under one audit.
 
 use clap::Args;
-use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Matrix, Method, Note};
+use fairer_nmf::data::AnyMatrix;
+use fairer_nmf::{Baseline, Method, Note};
 use fairer_nmf_io::{Failure, Loaded, check_rank};
 use fairer_nmf_paper::neighbours::{ALL, Compared, Neighbour, compare};
 use fairer_nmf_report::{Remark, Report};
@@ -107,10 +107,10 @@ impl OnData for CompareArgs {
         Ok((load(&self.data, Some(&self.groups), bar)?, methods))
     }
 
-    fn work<T: Element>(
+    fn work(
         &self,
         (loaded, methods): (&Loaded, &Vec<Neighbour>),
-        matrix: Matrix<'_, T>,
+        matrix: AnyMatrix<'_>,
         _files: &mut Files,
         bar: &Bar,
     ) -> Result<Neighbours, Failure> {
@@ -160,11 +160,11 @@ fn methods(typed: &[String]) -> Result<Vec<Neighbour>, Failure> {
     Ok(if methods.is_empty() { ALL.to_vec() } else { meaning::each_once(&methods) })
 }
 
-fn run_on<T: Element>(
+fn run_on(
     args: &CompareArgs,
     methods: &[Neighbour],
     loaded: &Loaded,
-    matrix: Matrix<'_, T>,
+    matrix: AnyMatrix<'_>,
     bar: &Bar,
 ) -> Result<Neighbours, Failure> {
     let dataset = &loaded.dataset;

@@ -6,9 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use fairer_nmf::{Baseline, GroupedData, Method, Note, Parameters, Update, baseline::Estimate};
-use fairer_nmf_io::{
-    AnyMatrix, Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv,
-};
+use fairer_nmf_io::{Failure, Loaded, Missing, Precision, ReadOptions, Scaling, read_csv};
 use fairer_nmf_report::{Ranks, Remark, Report};
 
 use crate::args::{AuditArgs, RunArgs};
@@ -93,10 +91,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     });
     let dataset = read_csv(NAME, TABLE, &options)?;
     let loaded = Loaded::new(dataset, Precision::Stored, start.elapsed().as_secs_f64());
-    let AnyMatrix::F64(matrix) = loaded.matrix()? else {
-        return Err(Failure::failed("the embedded table is not f64"));
-    };
-    let data = loaded.grouped(matrix, &Scaling::UnitFeatures)?;
+    let data = loaded.grouped(loaded.matrix()?, &Scaling::UnitFeatures)?;
     let parameters = Parameters::careful(RANK).with(|p| {
         p.method = Method::am();
         p.seed = args.seed;
@@ -137,7 +132,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
 
 /// The same at eight numbers of topics.
 fn by_rank(
-    data: &GroupedData<'_, f64>,
+    data: &GroupedData<'_>,
     parameters: Parameters,
     runs: usize,
     bar: &Bar,

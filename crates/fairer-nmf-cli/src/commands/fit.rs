@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use clap::Args;
 use fairer_nmf::audit::rank::RankReport;
+use fairer_nmf::data::AnyMatrix;
 use fairer_nmf::discover::{FoundGroups, discover};
 use fairer_nmf::fit::{Checkpoint, StartWeights};
-use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, GroupedData, Matrix, Method, Model, Parameters, Update};
+use fairer_nmf::{Baseline, GroupedData, Method, Model, Parameters, Update};
 use fairer_nmf_io::{Dataset, Failure, Loaded, check_rank, keep_recipe};
 use fairer_nmf_report::Remark;
 
@@ -159,10 +159,10 @@ impl OnData for FitArgs {
         Ok((load(&self.data, Some(&self.groups), bar)?, method))
     }
 
-    fn work<T: Element>(
+    fn work(
         &self,
         (loaded, &method): (&Loaded, &Method),
-        matrix: Matrix<'_, T>,
+        matrix: AnyMatrix<'_>,
         files: &mut Files,
         bar: &Bar,
     ) -> Result<Outcome, Failure> {
@@ -194,11 +194,11 @@ impl OnData for FitArgs {
 }
 
 /// The rows by the groups that were asked for, in the scale that was.
-fn grouped<'a, T: Element>(
+fn grouped<'a>(
     args: &FitArgs,
     loaded: &Loaded,
-    matrix: Matrix<'a, T>,
-) -> Result<GroupedData<'a, T>, Failure> {
+    matrix: AnyMatrix<'a>,
+) -> Result<GroupedData<'a>, Failure> {
     let normalize = args.common.solver.normalize;
     let scaling = meaning::scaling(normalize, &args.data.text, &loaded.dataset);
     match args.choice.discover.is_some() || args.choice.worst_share.is_some() {
@@ -208,9 +208,9 @@ fn grouped<'a, T: Element>(
 }
 
 /// The rank, and how it was chosen where that was left to the data.
-fn rank_of<T: Element>(
+fn rank_of(
     args: &FitArgs,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     bar: &Bar,
 ) -> Result<(usize, Option<RankReport>), Failure> {
     match args.rank {
@@ -223,14 +223,14 @@ fn rank_of<T: Element>(
 }
 
 /// The fit beside its peers; the model knows what its data were called and how they were read.
-fn fit<T: Element>(
+fn fit(
     args: &FitArgs,
     method: Method,
     rank: usize,
-    (data, found): (&GroupedData<'_, T>, Option<FoundGroups>),
+    (data, found): (&GroupedData<'_>, Option<FoundGroups>),
     dataset: &Dataset,
     bar: &Bar,
-) -> Result<Compared<T>, Failure> {
+) -> Result<Compared, Failure> {
     let limit = meaning::input_limit(&args.data);
     let mut parameters = meaning::fit_parameters(rank, method, &args.common, data, limit)?;
     let asked = parameters.stopping.time_limit;
@@ -251,11 +251,11 @@ fn fit<T: Element>(
 }
 
 /// What came out, before any audit.
-fn outcome<T: Element>(
+fn outcome(
     args: &FitArgs,
-    compared: &Compared<T>,
+    compared: &Compared,
     loaded: &Loaded,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     cautions: &[Remark],
 ) -> Outcome {
     let mut outcome = of_fit(compared, !args.common.no_compare, loaded, data);
@@ -272,13 +272,9 @@ fn outcome<T: Element>(
 }
 
 /// What the data and the topics might be misread for.
-fn cautions_of<T: Element>(
-    compared: &Compared<T>,
-    loaded: &Loaded,
-    data: &GroupedData<'_, T>,
-) -> Vec<Remark> {
+fn cautions_of(compared: &Compared, loaded: &Loaded, data: &GroupedData<'_>) -> Vec<Remark> {
     let mut cautions = cautions::of_data(data, &loaded.dataset);
-    cautions.extend(cautions::of_topics(compared.fit.representation.view()));
+    cautions.extend(cautions::of_topics(compared.fit.representation.to_f64().view()));
     cautions
 }
 
@@ -311,7 +307,7 @@ fn check_audit(args: &FitArgs, files: &Files) -> Result<(), Failure> {
 }
 
 /// Refuses what would only be ignored, or mislead, before any work is done.
-fn check_choices<T: Element>(args: &FitArgs, data: &GroupedData<'_, T>) -> Result<(), Failure> {
+fn check_choices(args: &FitArgs, data: &GroupedData<'_>) -> Result<(), Failure> {
     let wrong = |sentence: &str| Err(Failure::wrong(sentence));
     if args.choice.discover.is_some() && args.common.audit.refit.is_some_and(|draws| draws > 0) {
         return wrong(
@@ -341,13 +337,13 @@ fn check_choices<T: Element>(args: &FitArgs, data: &GroupedData<'_, T>) -> Resul
 }
 
 /// The data in the groups that were found in them, where they were to be.
-fn found_groups<'a, T: Element>(
+fn found_groups<'a>(
     args: &FitArgs,
     method: Method,
     rank: usize,
-    data: GroupedData<'a, T>,
+    data: GroupedData<'a>,
     bar: &Bar,
-) -> Result<(GroupedData<'a, T>, Option<FoundGroups>), Failure> {
+) -> Result<(GroupedData<'a>, Option<FoundGroups>), Failure> {
     let Some((how, groups)) = meaning::discovery(&args.choice) else { return Ok((data, None)) };
     bar.stage("finding groups");
     bar.limit(args.common.solver.time_limit);

@@ -1,9 +1,8 @@
 //! The order in which a command works on data: what is asked for is claimed before anything takes time, and what was
 //! found is said before it is written.
 
-use fairer_nmf::Matrix;
-use fairer_nmf::rows::Element;
-use fairer_nmf_io::{AnyMatrix, Failure, Loaded};
+use fairer_nmf::data::AnyMatrix;
+use fairer_nmf_io::{Failure, Loaded};
 
 use crate::args::RunArgs;
 use crate::files::Files;
@@ -23,10 +22,10 @@ pub(super) trait OnData {
 
     fn load(&self, bar: &Bar) -> Result<(Loaded, Self::Beside), Failure>;
 
-    fn work<T: Element>(
+    fn work(
         &self,
         read: (&Loaded, &Self::Beside),
-        matrix: Matrix<'_, T>,
+        matrix: AnyMatrix<'_>,
         files: &mut Files,
         bar: &Bar,
     ) -> Result<Self::Found, Failure>;
@@ -38,10 +37,7 @@ pub(super) fn run<C: OnData>(command: &C) -> Result<(), Failure> {
     let mut files = command.claim()?;
     let (loaded, beside) = command.load(&bar)?;
     let read = (&loaded, &beside);
-    let found = match loaded.matrix()? {
-        AnyMatrix::F32(matrix) => command.work(read, matrix, &mut files, &bar),
-        AnyMatrix::F64(matrix) => command.work(read, matrix, &mut files, &bar),
-    }?;
+    let found = command.work(read, loaded.matrix()?, &mut files, &bar)?;
     finish(&found, files, command.run_args(), &bar)
 }
 

@@ -1,8 +1,8 @@
 //! `sweep`: losses over ranks, methods and trials.
 
 use clap::Args;
-use fairer_nmf::rows::Element;
-use fairer_nmf::{Baseline, Matrix, Method, Note};
+use fairer_nmf::data::AnyMatrix;
+use fairer_nmf::{Baseline, Method, Note};
 use fairer_nmf_io::{Failure, Loaded, check_rank};
 use fairer_nmf_report::{Remark, Report};
 
@@ -122,10 +122,10 @@ impl OnData for SweepArgs {
         Ok((load(&self.data, Some(&self.groups), bar)?, ()))
     }
 
-    fn work<T: Element>(
+    fn work(
         &self,
         (loaded, ()): (&Loaded, &()),
-        matrix: Matrix<'_, T>,
+        matrix: AnyMatrix<'_>,
         files: &mut Files,
         bar: &Bar,
     ) -> Result<Swept, Failure> {
@@ -162,10 +162,10 @@ impl Found for Swept {
     }
 }
 
-fn sweep<T: Element>(
+fn sweep(
     args: &SweepArgs,
     loaded: &Loaded,
-    matrix: Matrix<'_, T>,
+    matrix: AnyMatrix<'_>,
     files: &mut Files,
     bar: &Bar,
 ) -> Result<Swept, Failure> {

@@ -1,11 +1,11 @@
 //! `transform`: coordinates of new rows in a model's dictionary.
 
 use clap::Args;
-use fairer_nmf::rows::Element;
-use fairer_nmf::{Error, Matrix, Model};
+use fairer_nmf::data::{AnyMatrix, Element};
+use fairer_nmf::{Error, Model};
 use ndarray::Array2;
 
-use fairer_nmf_io::{AnyMatrix, Dataset, DenseView, Failure, Form, Loaded, Output, check_distinct};
+use fairer_nmf_io::{Dataset, DenseView, Failure, Form, Loaded, Output, check_distinct};
 
 use crate::args::{DataArgs, RunArgs, UnseenArgs};
 use crate::files::end_if_stopped;
@@ -84,11 +84,11 @@ pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
     output.reserve(rows * model.rank() * 8)?;
     let content = match loaded.matrix()? {
         AnyMatrix::F32(_) => {
-            let w = representation(&model, &loaded, single, &bar)?;
+            let w = representation::<f32>(&model, &loaded, &bar)?;
             written(DenseView::F32(w.view()), form, &loaded.dataset)
         }
         AnyMatrix::F64(_) => {
-            let w = representation(&model, &loaded, double, &bar)?;
+            let w = representation::<f64>(&model, &loaded, &bar)?;
             written(DenseView::F64(w.view()), form, &loaded.dataset)
         }
     };
@@ -107,10 +107,9 @@ pub(crate) fn run(mut args: TransformArgs) -> Result<(), Failure> {
 /// show, few enough that they are solved in a moment.
 const CHUNK: usize = 1 << 14;
 
-fn representation<'a, T: Element>(
+fn representation<T: Element>(
     model: &Model,
-    loaded: &'a Loaded,
-    typed: impl Fn(AnyMatrix<'a>) -> Option<Matrix<'a, T>>,
+    loaded: &Loaded,
     bar: &Bar,
 ) -> Result<Array2<T>, Failure> {
     let dataset = &loaded.dataset;
@@ -123,12 +122,9 @@ fn representation<'a, T: Element>(
         bar.counted("solving, rows", start, rows);
         end_if_stopped()?;
         let chunk = start..rows.min(start + CHUNK);
-        let matrix = typed(loaded.rows(chunk.clone())?).expect("all rows have one number type");
-        let found = match loaded.gaps(chunk.clone()) {
-            Some(gaps) => model.transform_unobserved(matrix, gaps),
-            None => model.transform(matrix),
-        };
-        let found = found.map_err(|e| loaded.explain(further_on(e, start)))?;
+        let matrix = loaded.rows(chunk.clone())?;
+        let found = model.coordinates(matrix, loaded.gaps(chunk.clone()));
+        let found = T::representation(found.map_err(|e| loaded.explain(further_on(e, start)))?);
         let found = found.as_standard_layout();
         let lines = found.as_slice().expect("in standard layout").chunks_exact(rank);
         for (row, line) in chunk.zip(lines) {
@@ -156,19 +152,5 @@ fn further_on(error: Error, start: usize) -> Error {
             Error::BadEntry { row: row + start, column, value }
         }
         other => other,
-    }
-}
-
-fn single(matrix: AnyMatrix<'_>) -> Option<Matrix<'_, f32>> {
-    match matrix {
-        AnyMatrix::F32(matrix) => Some(matrix),
-        AnyMatrix::F64(_) => None,
-    }
-}
-
-fn double(matrix: AnyMatrix<'_>) -> Option<Matrix<'_, f64>> {
-    match matrix {
-        AnyMatrix::F64(matrix) => Some(matrix),
-        AnyMatrix::F32(_) => None,
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use fairer_nmf::audit::{DrawBudget, Refit, TradeOffOptions};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{Baseline, GroupedData, Method, Parameters, Update, audit::AuditOptions};
 use fairer_nmf_io::{Failure, GroupsSource, InputLimit, closest_name, read_names};
 
@@ -100,11 +99,11 @@ fn baseline_file(path: &str, names: &[&str], limit: InputLimit) -> Result<Vec<f6
 }
 
 /// The parameters of a fit of the data, baselines included.
-pub(crate) fn fit_parameters<T: Element>(
+pub(crate) fn fit_parameters(
     rank: usize,
     method: Method,
     args: &CommonArgs,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     limit: InputLimit,
 ) -> Result<Parameters, Failure> {
     let names: Vec<&str> = data.groups().iter().map(|g| g.name.as_str()).collect();

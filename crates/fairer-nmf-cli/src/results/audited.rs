@@ -1,7 +1,6 @@
 //! The outcome of an audit, and the page of an audited dictionary, whoever made it.
 
 use fairer_nmf::audit::{Comparison, GroupAudit, Role};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Model, baseline::GroupBaseline};
 use fairer_nmf_io::{Loaded, Scaling};
 use fairer_nmf_report::library::{self, About};
@@ -12,9 +11,9 @@ use crate::work::{left_alone, unfinished};
 
 /// The outcome of the audit of a dictionary; `model`: where it is one of ours. With `itself` standard NMF stands beside
 /// itself.
-pub(crate) fn of_audit<T: Element>(
+pub(crate) fn of_audit(
     (loaded, scaling): (&Loaded, &Scaling),
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     (found, baselines): (&Comparison, &[GroupBaseline]),
     model: Option<&Model>,
     itself: bool,
@@ -59,9 +58,9 @@ pub(crate) fn of_audit<T: Element>(
 
 /// The page of an audited dictionary: what the comparison found, and what the outcome knows besides. `own` is what the fit
 /// itself has warned of; `about` has the cautions.
-pub(crate) fn page_of<T: Element>(
+pub(crate) fn page_of(
     about: About<'_>,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     (found, baselines): (&Comparison, &[GroupBaseline]),
     fitted: Option<(&Model, Option<f64>)>,
     own: Vec<Remark>,

@@ -1,7 +1,6 @@
 //! What a result might be misread for, a sentence each with what to do.
 
 use fairer_nmf::GroupedData;
-use fairer_nmf::rows::Element;
 use fairer_nmf_io::{Dataset, Matrix, typed_columns};
 use fairer_nmf_report::Remark;
 use ndarray::ArrayView2;
@@ -29,7 +28,7 @@ pub(crate) fn of_vanished(entries: usize) -> Option<Remark> {
 }
 
 /// What to mind about the data, whatever is fitted to them.
-pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) -> Vec<Remark> {
+pub(crate) fn of_data(data: &GroupedData<'_>, dataset: &Dataset) -> Vec<Remark> {
     let mut found = Vec::new();
     let mut remark = |code: &str, sentence: String| {
         found.push(Remark::new(code, sentence));
@@ -82,7 +81,7 @@ pub(crate) fn of_data<T: Element>(data: &GroupedData<'_, T>, dataset: &Dataset) 
         );
     }
     let vanished = match &dataset.matrix {
-        Matrix::Sparse(sparse) if T::SINGLE => {
+        Matrix::Sparse(sparse) if data.matrix().is_single() => {
             sparse.values.iter().filter(|v| **v != 0.0 && **v as f32 == 0.0).count()
         }
         _ => dataset.vanished,
@@ -111,12 +110,12 @@ fn heaviest(dataset: &Dataset) -> Option<(usize, f64)> {
 }
 
 /// A topic that all rows have alike, or none.
-pub(crate) fn of_topics<T: Element>(representation: ArrayView2<'_, T>) -> Option<Remark> {
+pub(crate) fn of_topics(representation: ArrayView2<'_, f64>) -> Option<Remark> {
     let rows = representation.nrows() as f64;
     let mut alike = Vec::new();
     for (k, column) in representation.columns().into_iter().enumerate() {
-        let mean = column.iter().map(|v| v.to_f64()).sum::<f64>() / rows;
-        let spread = column.iter().map(|v| (v.to_f64() - mean).powi(2)).sum::<f64>() / rows;
+        let mean = column.iter().sum::<f64>() / rows;
+        let spread = column.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / rows;
         if spread.sqrt() <= STEADY * mean {
             alike.push((k + 1).to_string());
         }

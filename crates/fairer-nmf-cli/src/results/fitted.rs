@@ -1,7 +1,6 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
 use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Method, Model, Note, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
 use fairer_nmf_report::library::{About, Normalized};
@@ -14,11 +13,11 @@ use crate::screen::Bar;
 use crate::work::{Compared, peers_beside, warnings};
 
 /// The outcome of a fit, beside standard NMF where that was wanted.
-pub(crate) fn of_fit<T: Element>(
-    compared: &Compared<T>,
+pub(crate) fn of_fit(
+    compared: &Compared,
     wanted: bool,
     loaded: &Loaded,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
 ) -> Outcome {
     let fit = &compared.fit;
     let is_standard = fit.model.parameters.method.is_standard();
@@ -70,10 +69,10 @@ pub(crate) fn choice_notes(model: &Model) -> Vec<Note> {
 }
 
 /// Adds to the outcome of a fit what the library's audit says of it, and the page's content.
-pub(crate) fn audit_fit<T: Element>(
+pub(crate) fn audit_fit(
     about: About<'_>,
-    data: &GroupedData<'_, T>,
-    compared: Compared<T>,
+    data: &GroupedData<'_>,
+    compared: Compared,
     outcome: &mut Outcome,
     args: &AuditArgs,
     bar: &Bar,
@@ -96,7 +95,7 @@ pub(crate) fn audit_fit<T: Element>(
     }
     // Coordinates that were penalised are not the best ones: they are taken as they are, as in the fit.
     let penalised = matches!(parameters.method, Method::Penalised { .. });
-    let own = penalised.then(|| compared.fit.representation.mapv(T::to_f64));
+    let own = penalised.then(|| compared.fit.representation.to_f64());
     let subject = Subject {
         representation: own.as_ref().map(|w| w.view()),
         groups_found: model.found_groups.is_some(),

@@ -2,7 +2,6 @@
 
 use fairer_nmf::audit::is_small;
 use fairer_nmf::internals::{four_digits, four_digits_below};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Note};
 use fairer_nmf_paper::neighbours::{Compared, Outcome};
 use fairer_nmf_report as page;
@@ -71,9 +70,9 @@ fn drawn(found: &Compared) -> Note {
 }
 
 /// The page: every method is a model.
-pub(crate) fn of_neighbours<T: Element>(
+pub(crate) fn of_neighbours(
     about: About<'_>,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     found: &Compared,
 ) -> page::Report {
     let group = |(l, name): (usize, &String)| page::GroupOutcome {

@@ -7,7 +7,6 @@ use fairer_nmf::audit::rank::RankReport;
 use fairer_nmf::audit::{Comparison, Role};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::fit::{Choice, Minimised, ShareReport};
-use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{GroupedData, Method, Model, Note, Penalties, audit::AuditReport};
 use fairer_nmf_io::{Failure, LeftOut, Loaded, Scaling};
@@ -181,16 +180,12 @@ pub(crate) struct DataFacts {
 
 impl DataFacts {
     /// Of data that were read, with what was done to their features.
-    pub(crate) fn of<T: Element>(
-        loaded: &Loaded,
-        data: &GroupedData<'_, T>,
-        normalize: Normalized,
-    ) -> Self {
+    pub(crate) fn of(loaded: &Loaded, data: &GroupedData<'_>, normalize: Normalized) -> Self {
         Self {
             path: loaded.dataset.path().to_owned(),
             rows: data.rows(),
             features: data.features(),
-            precision: T::NAME,
+            precision: data.matrix().precision(),
             normalize,
             left_out: loaded.dataset.left_out.clone(),
         }

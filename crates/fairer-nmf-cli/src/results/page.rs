@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use fairer_nmf::GroupedData;
-use fairer_nmf::rows::Element;
 use fairer_nmf_io::{Dataset, TableRecipe};
 use fairer_nmf_report as page;
 pub(crate) use fairer_nmf_report::library::About;
@@ -37,11 +36,7 @@ const NOT_TESTED: &str = "Whether some group pays more than the others was not t
 
 /// The page of a sweep: every rank, and one in detail: the smallest under the threshold, or the
 /// largest.
-pub(crate) fn of_sweep<T: Element>(
-    about: About<'_>,
-    data: &GroupedData<'_, T>,
-    sweep: &Sweep,
-) -> page::Report {
+pub(crate) fn of_sweep(about: About<'_>, data: &GroupedData<'_>, sweep: &Sweep) -> page::Report {
     let (ranks, methods) = (ranks(sweep), in_order(sweep));
     let picked = methods.last().and_then(|method| {
         // By the groups shown: what picks a rank must not tell of the others.

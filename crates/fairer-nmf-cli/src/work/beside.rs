@@ -2,7 +2,6 @@
 
 use fairer_nmf::audit::{ChanceBand, chance_bands};
 use fairer_nmf::data::Group;
-use fairer_nmf::rows::Element;
 use fairer_nmf::{Baseline, Error, GroupedData, Method, Model, Parameters, Progress, fit};
 use fairer_nmf_io::Failure;
 use serde::Serialize;
@@ -25,9 +24,9 @@ pub(crate) struct RandomGroup {
 impl Plan {
     /// Chance at every rank that was tried: the models of standard NMF are given, and one is fitted where there is none.
     /// What is missing after a stop was stopped.
-    pub(crate) fn chance<T: Element>(
+    pub(crate) fn chance(
         &self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         tried: &[usize],
         standards: &[Model],
         bar: &Bar,
@@ -48,9 +47,9 @@ impl Plan {
         Ok(all)
     }
 
-    fn chance_at<T: Element>(
+    fn chance_at(
         &self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         rank: usize,
         known: Option<&Model>,
         bar: &Bar,

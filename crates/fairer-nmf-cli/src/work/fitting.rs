@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
 use fairer_nmf::fit::{Checkpoint, fit_kept};
-use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Fit, GroupedData, Model, Note, Parameters, Update, Warning};
 
@@ -15,8 +14,8 @@ use super::remarks;
 use crate::screen::Bar;
 
 /// A fit and what it is compared with.
-pub(crate) struct Compared<T> {
-    pub fit: Fit<T>,
+pub(crate) struct Compared {
+    pub fit: Fit,
     /// Standard NMF; where the fit itself is standard NMF, nothing.
     pub peers: Peers,
     /// About the fit itself.
@@ -26,7 +25,7 @@ pub(crate) struct Compared<T> {
     pub left_alone: Option<Note>,
 }
 
-impl<T> Compared<T> {
+impl Compared {
     /// All there is to know before the results are read.
     pub(crate) fn warnings(&self) -> Vec<Remark> {
         let peers = self.peers.remarks();
@@ -35,13 +34,13 @@ impl<T> Compared<T> {
 }
 
 /// Fits, and fits standard NMF with `compare` where that is wanted.
-pub(crate) fn fit_and_compare<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn fit_and_compare(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     compare: Option<Update>,
     checkpoint: Option<&Checkpoint>,
     bar: &Bar,
-) -> Result<Compared<T>, Failure> {
+) -> Result<Compared, Failure> {
     let start = Instant::now();
     bar.next_fit("", &parameters.stopping);
     let cut = || {
@@ -90,8 +89,8 @@ pub(crate) fn fit_and_compare<T: Element>(
 }
 
 /// The peers of a dictionary, in the time that is left.
-pub(crate) fn peers_beside<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn peers_beside(
+    data: &GroupedData<'_>,
     plan: PeerPlan,
     parameters: &Parameters,
     baselines: &[f64],

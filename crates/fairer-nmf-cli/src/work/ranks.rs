@@ -1,7 +1,6 @@
 //! Which rank: bi-cross-validation within what the options allow.
 
 use fairer_nmf::audit::rank::{RankOptions, RankReport, choose};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Progress};
 use fairer_nmf_io::Failure;
 
@@ -9,8 +8,8 @@ use crate::args::SolverArgs;
 use crate::screen::{Bar, Deadline, stopped};
 
 /// The rank for a fit. No group may be below it, unless that was allowed.
-pub(crate) fn choose_rank<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn choose_rank(
+    data: &GroupedData<'_>,
     solver: &SolverArgs,
     bar: &Bar,
 ) -> Result<RankReport, Failure> {
@@ -32,8 +31,8 @@ pub(crate) fn choose_rank<T: Element>(
 
 /// What the ranks of a sweep leave of held-out entries; none where there are too few rows or
 /// features, or the time is over.
-pub(crate) fn left_by_ranks<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn left_by_ranks(
+    data: &GroupedData<'_>,
     ranks: &[usize],
     seed: u64,
     deadline: &Deadline,

@@ -1,7 +1,6 @@
 //! Trials over ranks and methods: what a sweep is made of.
 
 use fairer_nmf::baseline::GroupBaseline;
-use fairer_nmf::rows::Element;
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Baseline, GroupedData, Method, Model, Parameters, fit};
 use fairer_nmf_io::Failure;
@@ -24,9 +23,9 @@ pub(crate) struct Plan {
 impl Plan {
     /// All trials of all ranks, or those that were done when it was stopped, and the first model of standard NMF of
     /// every rank.
-    pub(crate) fn run<T: Element>(
+    pub(crate) fn run(
         &self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         deadline: &Deadline,
         bar: &Bar,
     ) -> Result<(Vec<Record>, Vec<Model>), Failure> {
@@ -73,9 +72,9 @@ pub(crate) struct Record {
 
 /// Baselines once, then every method on them, and the model of standard NMF. No records where it was stopped on the
 /// way: half a trial would favour some methods.
-fn one_trial<T: Element>(
+fn one_trial(
     plan: &Plan,
-    data: &GroupedData<'_, T>,
+    data: &GroupedData<'_>,
     (rank, trial): (usize, usize),
     prefix: &str,
     deadline: &Deadline,

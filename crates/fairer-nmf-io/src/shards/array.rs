@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
 use fairer_nmf::Error;
-use fairer_nmf::rows::Element;
+use fairer_nmf::data::Element;
 
 use crate::error::InputError;
 use crate::npy::Header;

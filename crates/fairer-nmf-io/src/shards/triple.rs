@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use fairer_nmf::Error;
-use fairer_nmf::rows::{Block, Element};
+use fairer_nmf::data::Element;
+use fairer_nmf::rows::Block;
 
 use super::array::Array;
 use crate::error::InputError;

@@ -1,12 +1,11 @@
 //! Neighbours with dictionaries of the groups' own: separate models, and one budget of topics for all.
 
-use fairer_nmf::rows::Element;
 use fairer_nmf::{Baseline, GroupedData, Method, Note, Result, fit};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::{Left, Task};
 
-impl<T: Element> Task<'_, '_, T> {
+impl Task<'_, '_> {
     /// The best dictionary of k topics for one group, and the relative error that it leaves.
     fn own(&self, group: usize, k: usize) -> Result<(Array2<f64>, f64)> {
         let rows = self.data.groups()[group].rows.clone();

@@ -21,7 +21,6 @@ use fairer_nmf::audit::{ChanceBand, chance_bands, evaluate};
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{Criterion, estimate_baselines};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{Baseline, Error, GroupedData, Method, Note, Observer, Parameters, Result, fit};
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
@@ -173,8 +172,8 @@ pub struct Compared {
 }
 
 /// What all methods share.
-struct Task<'a, 'd, T> {
-    data: &'a GroupedData<'d, T>,
+struct Task<'a, 'd> {
+    data: &'a GroupedData<'d>,
     parameters: Parameters,
     /// E_ℓ.
     baselines: &'a [f64],
@@ -186,8 +185,8 @@ struct Task<'a, 'd, T> {
 ///
 /// # Errors
 /// Rows with weights or groups that overlap, a rank that is too small for a method, or what [`fit()`] refuses.
-pub fn compare<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn compare(
+    data: &GroupedData<'_>,
     methods: &[Neighbour],
     parameters: &Parameters,
     observer: &Observer<'_>,
@@ -251,7 +250,7 @@ pub fn compare<T: Element>(
     })
 }
 
-impl<T: Element> Task<'_, '_, T> {
+impl Task<'_, '_> {
     fn outcome(&self, method: Neighbour, chance: &[f64]) -> Result<Outcome> {
         let begin = Instant::now();
         let left = self.left(method)?;

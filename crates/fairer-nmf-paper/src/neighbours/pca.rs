@@ -10,7 +10,6 @@
 //! taken; the r leading eigenvectors at them are measured. Data are not centred, as NMF does not centre them.
 
 use fairer_nmf::internals::leading_projection;
-use fairer_nmf::rows::Element;
 use fairer_nmf::{Error, Note, Result};
 
 use super::{Left, Task};
@@ -106,7 +105,7 @@ pub(super) fn fair_pca(moments: &[Vec<f64>], rows: &[usize], n: usize, d: usize)
     Found { losses: losses(&projection), projection, lower, upper }
 }
 
-impl<T: Element> Task<'_, '_, T> {
+impl Task<'_, '_> {
     fn moments(&self) -> Result<Vec<Vec<f64>>> {
         let n = self.data.features();
         if n > MOST_FEATURES {

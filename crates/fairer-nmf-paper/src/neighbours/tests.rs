@@ -25,7 +25,7 @@ fn parameters() -> Parameters {
     })
 }
 
-fn with_task(check: impl Fn(&Task<'_, '_, f64>)) {
+fn with_task(check: impl Fn(&Task<'_, '_>)) {
     let (x, labels) = small();
     let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
     let found =

@@ -11,7 +11,6 @@
 //! which the dictionary with the lowest largest D is kept.
 
 use fairer_nmf::fit::{Start, fit_from};
-use fairer_nmf::rows::Element;
 use fairer_nmf::{GroupedData, Method, Note, Parameters, Result, Update, fit};
 use ndarray::Array2;
 
@@ -76,10 +75,7 @@ impl Aggregate {
 }
 
 /// The rows with the weight of their group.
-fn with_group_weights<'d, T: Element>(
-    data: &GroupedData<'d, T>,
-    weights: &[f64],
-) -> Result<GroupedData<'d, T>> {
+fn with_group_weights<'d>(data: &GroupedData<'d>, weights: &[f64]) -> Result<GroupedData<'d>> {
     let mut codes = vec![0; data.rows()];
     let groups = data.groups();
     for (l, group) in groups.iter().enumerate() {
@@ -96,7 +92,7 @@ fn with_group_weights<'d, T: Element>(
     }
 }
 
-impl<T: Element> Task<'_, '_, T> {
+impl Task<'_, '_> {
     fn standard(&self) -> Parameters {
         let baseline = fairer_nmf::Baseline::Zero;
         self.parameters.clone().with(|p| {
@@ -200,7 +196,7 @@ impl<T: Element> Task<'_, '_, T> {
             .collect();
         let first = fit(self.data, &self.standard(), self.observer)?;
         let mut h = first.model.components.clone();
-        let mut w = first.representation.mapv(T::to_f64);
+        let mut w = first.representation.to_f64();
         let scaled = |errors: &[f64]| -> Vec<f64> {
             let groups = errors.iter().zip(groups).zip(&units);
             groups.map(|((f, g), u)| f * f * g.squared_norm / u).collect()
@@ -223,7 +219,7 @@ impl<T: Element> Task<'_, '_, T> {
             let weighted = with_group_weights(self.data, &weights)?;
             let start = Start { components: Some(h), representation: Some(w) };
             let found = fit_from(&weighted, &parameters, &start, self.observer)?;
-            (h, w) = (found.model.components.clone(), found.representation.mapv(T::to_f64));
+            (h, w) = (found.model.components.clone(), found.representation.to_f64());
             d = scaled(&found.model.relative_errors());
             let top = largest(&d);
             if d[top] < best.0 {

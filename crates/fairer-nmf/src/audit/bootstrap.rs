@@ -22,7 +22,6 @@ use crate::criterion::Criterion;
 use crate::evaluate::{check_baselines, check_components};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::{
     Baseline, Error, GroupedData, Parameters, Result, baseline::Estimate, fit::fit_from,
@@ -96,9 +95,9 @@ pub struct Bootstrap {
 /// assert!(a.low < a.estimate && a.estimate < a.high);
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
-pub fn bootstrap<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub fn bootstrap(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     baselines: &[f64],
     resampling: Resampling,
 ) -> Result<Bootstrap> {
@@ -107,9 +106,9 @@ pub fn bootstrap<T: Element>(
 }
 
 /// [`bootstrap`] with an observer.
-pub(super) fn fixed<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub(super) fn fixed(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     baselines: &[f64],
     Resampling { draws, level, seed }: Resampling,
     steps: &Steps<'_>,
@@ -170,10 +169,10 @@ fn one_draw(own: &[(f64, f64)], mut stream: Stream) -> f64 {
 ///
 /// # Errors
 /// As [`bootstrap`]; also components or parameters that do not fit the data.
-pub fn bootstrap_refit<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn bootstrap_refit(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
     parameters: &Parameters,
     resampling: Resampling,
 ) -> Result<Bootstrap> {
@@ -182,10 +181,10 @@ pub fn bootstrap_refit<T: Element>(
 }
 
 /// [`bootstrap_refit`] with an observer.
-pub(super) fn refit<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn refit(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
     parameters: &Parameters,
     Resampling { draws, level, seed }: Resampling,
     steps: &Steps<'_>,
@@ -231,11 +230,7 @@ pub(super) fn refit<T: Element>(
 }
 
 /// The data with every group's rows drawn with replacement.
-fn resample<'a, T: Element>(
-    data: &GroupedData<'a, T>,
-    draw: usize,
-    seed: u64,
-) -> Result<GroupedData<'a, T>> {
+fn resample<'a>(data: &GroupedData<'a>, draw: usize, seed: u64) -> Result<GroupedData<'a>> {
     let groups = data.groups().iter().enumerate().map(|(l, group)| {
         let mut stream = Stream::new(seed, Purpose::Bootstrap(draw as u64), l as u64);
         loop {
@@ -251,11 +246,7 @@ fn resample<'a, T: Element>(
 }
 
 /// The same kind of baseline with two runs at the most.
-fn cheaper<T: Element>(
-    baseline: &Baseline,
-    data: &GroupedData<'_, T>,
-    drawn: &GroupedData<'_, T>,
-) -> Baseline {
+fn cheaper(baseline: &Baseline, data: &GroupedData<'_>, drawn: &GroupedData<'_>) -> Baseline {
     let shorter = |e: &Estimate| Estimate { runs: e.runs.min(2), ..e.clone() };
     match baseline {
         Baseline::Estimate(e) => Baseline::Estimate(shorter(e)),

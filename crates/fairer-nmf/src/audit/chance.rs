@@ -22,7 +22,6 @@
 //! one; that it pays more than the others is the question of [`super::difference`].
 
 use crate::parallel::try_map;
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter, nine_of_ten};
 use crate::{Error, GroupedData, Result};
@@ -129,8 +128,8 @@ impl Default for DrawBudget {
 
 /// Chance for every group of a shared dictionary; none where the time ended before there were
 /// enough draws. `row_errors` are the rows' squared errors under it, in the order of the data.
-pub(super) fn random_groups<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn random_groups(
+    data: &GroupedData<'_>,
     (components, row_errors): (ArrayView2<'_, f64>, &[f64]),
     baselines: Baselines<'_>,
     (budget, seed): (DrawBudget, u64),

@@ -15,7 +15,6 @@ use crate::bound::{BoundReport, global_bound};
 use crate::criterion::Allowance;
 use crate::model::FoundGroups;
 use crate::progress::Role;
-use crate::rows::Element;
 use crate::{GroupedData, Method, Model, Observer, Progress, Result};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -128,8 +127,8 @@ impl Comparison {
 /// assert!(found.standard.is_some() && found.fairer.is_none(), "it is a fairer one itself");
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
-pub fn compare<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn compare(
+    data: &GroupedData<'_>,
     subject: &Subject<'_>,
     baselines: &[f64],
     peers: Peers,

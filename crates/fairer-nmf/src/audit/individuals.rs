@@ -7,7 +7,6 @@
 
 use super::{Evaluation, RowErrors};
 use crate::GroupedData;
-use crate::rows::Element;
 use serde::{Deserialize, Serialize};
 
 /// How a group fares against the reference.
@@ -71,12 +70,12 @@ pub struct Individuals {
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
 #[must_use]
-pub fn compare_individuals<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
-    reference: &Evaluation<T>,
+pub fn compare_individuals(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
+    reference: &Evaluation,
 ) -> Individuals {
-    let tolerance = if T::SINGLE { 1e-6 } else { 1e-9 };
+    let tolerance = if data.matrix().is_single() { 1e-6 } else { 1e-9 };
     let rows = RowErrors::new(data, &evaluation.row_squared_errors);
     let rise =
         |row: usize| rows.squared_errors[row].sqrt() - reference.row_squared_errors[row].sqrt();

@@ -5,7 +5,6 @@ use super::Remark;
 use crate::baseline::GroupBaseline;
 use crate::fit::fit_beside;
 use crate::progress::Role;
-use crate::rows::Element;
 use crate::stopping::Status;
 use crate::{
     Baseline, Fit, GroupedData, Method, Model, Observer, Parameters, Progress, Result, Update, fit,
@@ -83,8 +82,8 @@ impl Peers {
 ///
 /// # Errors
 /// As [`fit()`].
-pub fn fit_peers<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn fit_peers(
+    data: &GroupedData<'_>,
     plan: PeerPlan,
     asked: &Parameters,
     baselines: &[f64],
@@ -132,14 +131,14 @@ pub fn fit_peers<T: Element>(
 }
 
 /// Fairer-NMF against known baselines, with what `asked` allows the groups.
-fn fit_fairer<T: Element>(
-    data: &GroupedData<'_, T>,
+fn fit_fairer(
+    data: &GroupedData<'_>,
     asked: &Parameters,
     parameters: &Parameters,
     baselines: &[f64],
     peers: &Peers,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let given: Vec<GroupBaseline> =
         baselines.iter().map(|&error| GroupBaseline { error, run_errors: Vec::new() }).collect();
     let adjusted = matches!(asked.baseline, Baseline::Adjusted { .. });

@@ -24,7 +24,6 @@ use super::difference::holm;
 use super::{AuditPart, Evaluation, RowErrors};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::standard;
 use crate::{Error, GroupedData, Note, Result, fit};
@@ -87,9 +86,9 @@ const EQUAL: f64 = 1e-12;
 ///
 /// # Errors
 /// No draws.
-pub fn permutation_test<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub fn permutation_test(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     draws: usize,
     seed: u64,
 ) -> Result<Permutation> {
@@ -97,9 +96,9 @@ pub fn permutation_test<T: Element>(
 }
 
 /// [`permutation_test`] with an observer.
-pub(super) fn fixed<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub(super) fn fixed(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     draws: usize,
     seed: u64,
     steps: &Steps<'_>,
@@ -126,9 +125,9 @@ pub(super) fn fixed<T: Element>(
 ///
 /// # Errors
 /// No draws or no runs.
-pub fn permutation_test_refit<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub fn permutation_test_refit(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     rank: usize,
     runs: usize,
     draws: usize,
@@ -139,9 +138,9 @@ pub fn permutation_test_refit<T: Element>(
 }
 
 /// [`permutation_test_refit`] with an observer; it takes one step more than draws.
-pub(super) fn refit<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub(super) fn refit(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     (rank, runs): (usize, usize),
     draws: usize,
     seed: u64,
@@ -181,11 +180,7 @@ pub(super) fn refit<T: Element>(
 }
 
 /// The groups with their labels shuffled over all rows.
-fn shuffled<T: Element>(
-    data: &GroupedData<'_, T>,
-    draw: usize,
-    seed: u64,
-) -> Vec<(String, Vec<usize>)> {
+fn shuffled(data: &GroupedData<'_>, draw: usize, seed: u64) -> Vec<(String, Vec<usize>)> {
     let dealt = data.shuffled(Stream::new(seed, Purpose::Permutation(draw as u64), 0));
     data.groups().iter().map(|g| g.name.clone()).zip(dealt).collect()
 }

@@ -19,10 +19,8 @@
 
 use super::AuditPart;
 use super::topics::assign;
-use crate::once::once;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::update::nnls;
 use crate::yardsticks::standard;
@@ -106,29 +104,21 @@ pub struct RankReport {
     pub folds: usize,
 }
 
-once! {
-    /// Chooses a rank by bi-cross-validation.
-    ///
-    /// ```
-    /// use fairer_nmf::audit::rank::{RankOptions, choose};
-    /// let (x, labels) = fairer_nmf::synthetic::second(0);
-    /// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
-    /// let options = RankOptions::default().with(|o| o.ranks = (4..=8).collect());
-    /// assert_eq!(choose(&data, &options, &fairer_nmf::silent)?.rank, 6);
-    /// # Ok::<(), fairer_nmf::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Fewer than two folds, fewer rows or features than folds, a rank of 0, or a stop.
-    pub fn choose(
-        data,
-        options: &RankOptions,
-        observer: &Observer<'_>,
-    ) -> Result<RankReport> = chosen;
-}
-
-fn chosen<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Chooses a rank by bi-cross-validation.
+///
+/// ```
+/// use fairer_nmf::audit::rank::{RankOptions, choose};
+/// let (x, labels) = fairer_nmf::synthetic::second(0);
+/// let data = fairer_nmf::GroupedData::new(x.view(), &labels)?;
+/// let options = RankOptions::default().with(|o| o.ranks = (4..=8).collect());
+/// assert_eq!(choose(&data, &options, &fairer_nmf::silent)?.rank, 6);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
+///
+/// # Errors
+/// Fewer than two folds, fewer rows or features than folds, a rank of 0, or a stop.
+pub fn choose(
+    data: &GroupedData<'_>,
     options: &RankOptions,
     observer: &Observer<'_>,
 ) -> Result<RankReport> {
@@ -183,7 +173,7 @@ struct Tried {
 }
 
 impl Split {
-    fn new<T: Element>(data: &GroupedData<'_, T>, folds: usize, seed: u64) -> Self {
+    fn new(data: &GroupedData<'_>, folds: usize, seed: u64) -> Self {
         let mut rows = vec![Vec::new(); folds];
         // Where one group ends, the next goes on, so that small groups do not fill the first folds.
         let mut next = 0;
@@ -203,12 +193,7 @@ impl Split {
         Self { rows, part, folds, seed }
     }
 
-    fn try_rank<T: Element>(
-        &self,
-        data: &GroupedData<'_, T>,
-        rank: usize,
-        steps: &Steps<'_>,
-    ) -> Result<Tried> {
+    fn try_rank(&self, data: &GroupedData<'_>, rank: usize, steps: &Steps<'_>) -> Result<Tried> {
         let found: Vec<(Array2<f64>, Vec<f64>)> =
             try_map(self.folds, &|k| steps.step(|| self.one_fold(data, rank, k, steps)))?;
         let mut errors = vec![0.0; data.rows()];
@@ -220,9 +205,9 @@ impl Split {
     }
 
     /// The dictionary without fold k, and the errors of its rows.
-    fn one_fold<T: Element>(
+    fn one_fold(
         &self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         rank: usize,
         k: usize,
         steps: &Steps<'_>,
@@ -247,12 +232,7 @@ impl Split {
 
     /// e(r) of rows under H (r×n), part by part of the features. A topic that hardly shows in the
     /// features that are kept tells nothing of the others: [`LEAST_SHOWN`] holds its coordinate down.
-    fn errors<T: Element>(
-        &self,
-        data: &GroupedData<'_, T>,
-        rows: &[usize],
-        h: &Array2<f64>,
-    ) -> Vec<f64> {
+    fn errors(&self, data: &GroupedData<'_>, rows: &[usize], h: &Array2<f64>) -> Vec<f64> {
         let (r, folds) = (h.nrows(), self.folds);
         // Σ_{j ∈ J} h_j h_jᵀ of every part J, and of all.
         let mut gram = vec![vec![0.0; r * r]; folds];
@@ -348,13 +328,13 @@ fn pick(tried: &[Tried], rows: &[usize]) -> usize {
 }
 
 /// Rows of every set that has a say: all, then every group that is large enough.
-fn voters<T: Element>(data: &GroupedData<'_, T>) -> Vec<Vec<usize>> {
+fn voters(data: &GroupedData<'_>) -> Vec<Vec<usize>> {
     let large = data.groups().iter().filter(|g| g.rows.len() >= ENOUGH);
     std::iter::once(data.grouped_rows().collect()).chain(large.map(|g| g.rows.clone())).collect()
 }
 
 /// Whether no set of rows has got better for some ranks.
-fn settled<T: Element>(data: &GroupedData<'_, T>, tried: &[Tried]) -> bool {
+fn settled(data: &GroupedData<'_>, tried: &[Tried]) -> bool {
     let last = tried.len();
     voters(data).iter().all(|rows| {
         let total = |t: &Tried| rows.iter().map(|&row| t.errors[row]).sum::<f64>();
@@ -363,7 +343,7 @@ fn settled<T: Element>(data: &GroupedData<'_, T>, tried: &[Tried]) -> bool {
     })
 }
 
-fn report<T: Element>(data: &GroupedData<'_, T>, tried: Vec<Tried>, folds: usize) -> RankReport {
+fn report(data: &GroupedData<'_>, tried: Vec<Tried>, folds: usize) -> RankReport {
     // N² is positive by validation.
     let relative = |t: &Tried, rows: &[usize], norm: f64| {
         (rows.iter().map(|&row| t.errors[row]).sum::<f64>() / norm).sqrt()

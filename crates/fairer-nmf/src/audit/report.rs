@@ -14,8 +14,6 @@ use super::{
 use crate::bound::BoundReport;
 use crate::criterion::{Allowance, Minimised};
 use crate::data::Group;
-use crate::once::once;
-use crate::rows::Element;
 use crate::steps::Parts;
 use crate::yardsticks::{Baselines, held_out_count, held_out_watched};
 use crate::{GroupedData, Note, Observer, Result};
@@ -153,8 +151,8 @@ impl AuditReport {
 /// println!("{} pays most", report.groups[report.worst_group].name);
 /// # Ok::<(), fairer_nmf::Error>(())
 /// ```
-pub fn audit<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn audit(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     baselines: &[f64],
     reference: Option<ArrayView2<'_, f64>>,
@@ -178,22 +176,13 @@ pub struct Pair<'a> {
     pub reference: Option<ArrayView2<'a, f64>>,
 }
 
-once! {
-    /// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
-    /// with the best. The trade-off curve is of best representations in either case.
-    ///
-    /// # Errors
-    /// As [`audit`].
-    pub fn audit_pair(
-        data,
-        pair: &Pair<'_>,
-        options: &AuditOptions,
-        observer: &Observer<'_>,
-    ) -> Result<AuditReport> = of_pair;
-}
-
-fn of_pair<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
+/// with the best. The trade-off curve is of best representations in either case.
+///
+/// # Errors
+/// As [`audit`].
+pub fn audit_pair(
+    data: &GroupedData<'_>,
     pair: &Pair<'_>,
     options: &AuditOptions,
     observer: &Observer<'_>,
@@ -309,9 +298,9 @@ fn some(count: usize) -> Option<usize> {
 }
 
 /// The groups with what a dictionary of a rank costs them.
-fn groups<T: Element>(
-    data: &GroupedData<'_, T>,
-    found: &Evaluation<T>,
+fn groups(
+    data: &GroupedData<'_>,
+    found: &Evaluation,
     (baselines, rank): (&[f64], usize),
     options: &AuditOptions,
 ) -> Vec<GroupAudit> {
@@ -338,10 +327,10 @@ fn worst(groups: &[GroupAudit]) -> usize {
 }
 
 /// Intervals and test for which everything is fitted anew, where they are asked for.
-fn refits<T: Element>(
-    data: &GroupedData<'_, T>,
+fn refits(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    found: &Evaluation<T>,
+    found: &Evaluation,
     options: &AuditOptions,
     parts: &mut Parts<'_>,
 ) -> Result<(Option<Bootstrap>, Option<Permutation>)> {

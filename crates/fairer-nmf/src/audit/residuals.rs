@@ -5,7 +5,7 @@
 //! they have no error, and the residual of every row is.
 
 use super::Evaluation;
-use crate::rows::{Element, all_statistics};
+use crate::rows::all_statistics;
 use crate::statistics::Statistics;
 use crate::{GroupedData, Result};
 use ndarray::ArrayView2;
@@ -27,10 +27,10 @@ pub struct FeatureError {
 ///
 /// # Errors
 /// A dictionary or an evaluation of another shape than the data.
-pub fn feature_errors<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn feature_errors(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
     strongest: usize,
 ) -> Result<Vec<Vec<FeatureError>>> {
     crate::evaluate::check_components(data, components)?;
@@ -61,12 +61,12 @@ pub fn feature_errors<T: Element>(
 /// Squared errors by feature: of every group, and of all rows where groups overlap.
 type ByFeature = (Vec<Vec<f64>>, Option<Vec<f64>>);
 
-fn of_statistics<T: Element>(
-    data: &GroupedData<'_, T>,
+fn of_statistics(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
 ) -> Result<ByFeature> {
-    let statistics = all_statistics(data, evaluation.representation.view())?;
+    let statistics = all_statistics(data, evaluation.representation.to_f64().view())?;
     let of_rows = |rows: &mut dyn Iterator<Item = usize>, s: &Statistics| {
         let mut squares = vec![0.0; data.features()];
         for row in rows {
@@ -92,16 +92,16 @@ fn of_statistics<T: Element>(
 }
 
 /// The same of observed cells, residual by residual.
-fn of_cells<T: Element>(
-    data: &GroupedData<'_, T>,
+fn of_cells(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
 ) -> ByFeature {
     let of_rows = |rows: &mut dyn Iterator<Item = usize>| {
         let mut squares = vec![0.0; data.features()];
         for row in rows {
             let root = data.root(row);
-            let w = evaluation.representation.row(row).mapv(|v| root * v.to_f64());
+            let w = evaluation.representation.row(row).mapv(|v| root * v);
             let mut residual = w.dot(&components);
             data.for_each_in_row(row, |j, x| residual[j] -= x);
             data.gaps_of(row).iter().for_each(|&j| residual[j as usize] = 0.0);

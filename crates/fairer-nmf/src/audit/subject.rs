@@ -3,7 +3,6 @@
 use crate::bound::BoundReport;
 use crate::criterion::Allowance;
 use crate::fit::allowances;
-use crate::rows::Element;
 use crate::{GroupedData, Method, Model, Parameters};
 use ndarray::ArrayView2;
 
@@ -46,11 +45,7 @@ impl<'a> Subject<'a> {
     /// The dictionary of a model, to these groups: one that evened out other groups is one from elsewhere to them, and what
     /// is allowed them is then what `parameters` say of their places.
     #[must_use]
-    pub fn of_model<T: Element>(
-        model: &'a Model,
-        data: &GroupedData<'_, T>,
-        parameters: &Parameters,
-    ) -> Self {
+    pub fn of_model(model: &'a Model, data: &GroupedData<'_>, parameters: &Parameters) -> Self {
         let fitted = |name: &String| model.groups.iter().any(|group| group.name == *name);
         let knows = data.groups().iter().all(|group| fitted(&group.name));
         let method = model.parameters.method;
@@ -75,7 +70,7 @@ impl<'a> Subject<'a> {
 impl Model {
     /// Whether it was fitted to groups of the names of these, and to no others.
     #[must_use]
-    pub fn is_of<T: Element>(&self, data: &GroupedData<'_, T>) -> bool {
+    pub fn is_of(&self, data: &GroupedData<'_>) -> bool {
         self.groups.iter().map(|g| &g.name).eq(data.groups().iter().map(|g| &g.name))
     }
 }

@@ -17,7 +17,6 @@ pub(super) use matching::assign;
 
 use super::Evaluation;
 use crate::evaluate::check_components;
-use crate::rows::Element;
 use crate::weights::largest;
 use crate::{GroupedData, Result};
 use ndarray::{ArrayView1, ArrayView2};
@@ -63,10 +62,10 @@ pub struct TopicMatch {
 ///
 /// # Errors
 /// Components that do not fit the data.
-pub fn describe_topics<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn describe_topics(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
-    evaluation: &Evaluation<T>,
+    evaluation: &Evaluation,
     strongest: usize,
 ) -> Result<Vec<Topic>> {
     check_components(data, components)?;
@@ -80,7 +79,7 @@ pub fn describe_topics<T: Element>(
                 let w = evaluation.representation.row(row);
                 let weight = data.weight(row);
                 let masses = masses.iter_mut().zip(w).zip(&sizes);
-                masses.for_each(|((m, w), s)| *m += weight * (w.to_f64() * s));
+                masses.for_each(|((m, w), s)| *m += weight * (w * s));
             }
             let total: f64 = masses.iter().sum();
             masses.iter().map(|m| if total > 0.0 { m / total } else { 0.0 }).collect()

@@ -23,8 +23,7 @@ use crate::dictionary::Dictionary;
 use crate::evaluate::{check_baselines, check_components};
 use crate::iteration::{Begin, Context, First, Scheme, Task, criteria, iterate, measure};
 use crate::measured::Measured;
-use crate::once::once;
-use crate::rows::{Element, RowStart, RowStep, Rows, Units, squared_norm};
+use crate::rows::{RowStart, RowStep, Rows, Units, hold, squared_norm};
 use crate::statistics::Statistics;
 use crate::steps::Steps;
 use crate::stopping::Stopping;
@@ -82,27 +81,17 @@ pub struct TradeOff {
     pub points: Vec<TradeOffPoint>,
 }
 
-once! {
-    /// Computes the curve.
-    ///
-    /// `starts` holds at least one dictionary, all of one rank: the path upwards from α = 0 begins at
-    /// the first (best a standard fit), the path downwards from α = 1 at the last (best a fairer fit)
-    /// where there is more than one. All of them are candidates for every point.
-    ///
-    /// # Errors
-    /// No start, starts of different or wrong shapes, baselines or allowances (one per group, or none
-    /// at all) that do not fit, or options outside their range.
-    pub fn trade_off(
-        data,
-        starts: &[ArrayView2<'_, f64>],
-        baselines: &[f64],
-        allowances: &[Allowance],
-        options: &TradeOffOptions,
-    ) -> Result<TradeOff> = curve;
-}
-
-fn curve<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Computes the curve.
+///
+/// `starts` holds at least one dictionary, all of one rank: the path upwards from α = 0 begins at
+/// the first (best a standard fit), the path downwards from α = 1 at the last (best a fairer fit)
+/// where there is more than one. All of them are candidates for every point.
+///
+/// # Errors
+/// No start, starts of different or wrong shapes, baselines or allowances (one per group, or none
+/// at all) that do not fit, or options outside their range.
+pub fn trade_off(
+    data: &GroupedData<'_>,
     starts: &[ArrayView2<'_, f64>],
     baselines: &[f64],
     allowances: &[Allowance],
@@ -113,22 +102,18 @@ fn curve<T: Element>(
 }
 
 /// Runs at one α: the steps of [`watched`].
-pub(super) fn count<T: Element>(
-    data: &GroupedData<'_, T>,
-    starts: usize,
-    options: &TradeOffOptions,
-) -> usize {
+pub(super) fn count(data: &GroupedData<'_>, starts: usize, options: &TradeOffOptions) -> usize {
     needed(data, options) * starts.min(2)
 }
 
 /// With one group all α ask for the same.
-fn needed<T: Element>(data: &GroupedData<'_, T>, options: &TradeOffOptions) -> usize {
+fn needed(data: &GroupedData<'_>, options: &TradeOffOptions) -> usize {
     if data.groups().len() == 1 { 1 } else { options.points }
 }
 
 /// [`trade_off`] with an observer.
-pub(super) fn watched<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn watched(
+    data: &GroupedData<'_>,
     starts: &[ArrayView2<'_, f64>],
     (baselines, allowances): (&[f64], &[Allowance]),
     options: &TradeOffOptions,
@@ -137,7 +122,7 @@ pub(super) fn watched<T: Element>(
     check(data, starts, options)?;
     check_baselines(data, baselines)?;
     let groups = allowed(data, baselines, allowances)?;
-    let rows = T::hold(data, Units::Own);
+    let rows = hold(data, Units::Own);
     let unit = rows.unit();
     let offsets: Vec<f64> = groups.iter().map(|g| g.offset * unit).collect();
     let criteria = criteria(&*rows, &offsets);
@@ -177,8 +162,8 @@ struct Allowed {
     outside: bool,
 }
 
-fn allowed<T: Element>(
-    data: &GroupedData<'_, T>,
+fn allowed(
+    data: &GroupedData<'_>,
     baselines: &[f64],
     allowances: &[Allowance],
 ) -> Result<Vec<Allowed>> {
@@ -278,8 +263,8 @@ fn best(met: &[State], alpha: f64, groups: &[Allowed]) -> TradeOffPoint {
     }
 }
 
-fn check<T: Element>(
-    data: &GroupedData<'_, T>,
+fn check(
+    data: &GroupedData<'_>,
     starts: &[ArrayView2<'_, f64>],
     options: &TradeOffOptions,
 ) -> Result<()> {

@@ -25,7 +25,6 @@ use crate::criterion::Criterion;
 use crate::data::Group;
 use crate::parallel::try_map;
 use crate::random::Purpose;
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::yardsticks::Fitter;
 use crate::{GroupedData, Result};
@@ -68,18 +67,14 @@ pub(super) struct Unseen {
 
 impl Evened {
     /// Against baselines, with what the options allow the groups.
-    pub fn new<T: Element>(
-        data: &GroupedData<'_, T>,
-        baselines: &[f64],
-        options: &AuditOptions,
-    ) -> Self {
+    pub fn new(data: &GroupedData<'_>, baselines: &[f64], options: &AuditOptions) -> Self {
         let of =
             |(l, group): (usize, &Group)| options.allowance(l).offset(baselines[l], group.norm());
         Self { offsets: data.groups().iter().enumerate().map(of).collect() }
     }
 
     /// The largest loss, with squared errors of all rows.
-    fn largest<T: Element>(&self, data: &GroupedData<'_, T>, errors: &[f64]) -> f64 {
+    fn largest(&self, data: &GroupedData<'_>, errors: &[f64]) -> f64 {
         let losses = data.groups().iter().zip(&self.offsets).map(|(group, offset)| {
             let error = group.rows.iter().map(|&row| errors[row]).sum::<f64>().sqrt();
             Criterion { offset: *offset, scale: group.norm() }.loss(error)
@@ -89,7 +84,7 @@ impl Evened {
 }
 
 /// Fits of all groups and of the shared dictionary: the steps of [`unseen`].
-pub(super) fn count<T: Element>(data: &GroupedData<'_, T>) -> usize {
+pub(super) fn count(data: &GroupedData<'_>) -> usize {
     // One row alone has no folds.
     let folds = |rows: usize, most: usize| if rows < 2 { 0 } else { most.min(rows) };
     let times = foldings(data.grouped_count());
@@ -105,8 +100,8 @@ fn foldings(rows: usize) -> usize {
 
 /// The four errors of every row, by group, and whether the shared dictionary is taken as it is. `row_errors`
 /// are the rows' squared errors under `components`, in the order of the data.
-pub(super) fn unseen<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn unseen(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
     evened: Option<&Evened>,
@@ -146,8 +141,8 @@ pub(super) fn unseen<T: Element>(
 }
 
 /// `shared` of every row, in the order of the data; none for a dictionary that is taken as it is.
-fn shared<T: Element>(
-    fitter: &Fitter<'_, '_, T>,
+fn shared(
+    fitter: &Fitter<'_, '_>,
     components: ArrayView2<'_, f64>,
     row_errors: &[f64],
     evened: Option<&Evened>,

@@ -64,6 +64,9 @@ impl<'a, T: Number> Csr<'a, T> {
         P: Copy + TryInto<usize>,
     {
         let bad = |reason: String| Error::Sparse { reason };
+        if columns > i32::MAX as usize {
+            return Err(bad(format!("{columns} columns are more than the {} that fit", i32::MAX)));
+        }
         if indices.len() != values.len() {
             return Err(bad(format!(
                 "{} column indices for {} values",

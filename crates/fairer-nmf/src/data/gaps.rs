@@ -3,7 +3,7 @@
 //! The matrix holds zeros there, which add nothing to norms; which they are is kept beside it. So a group's norm is that of its
 //! observed cells.
 
-use super::{GroupedData, Matrix, Part, Typed};
+use super::{AnyMatrix, Element, GroupedData, Matrix, Part};
 use crate::number::Number;
 use crate::{Error, Note, Result};
 use ndarray::{Array2, ArrayView2};
@@ -29,7 +29,7 @@ pub fn split_unobserved<T: Number>(matrix: ArrayView2<'_, T>) -> (Array2<T>, Arr
     (matrix.mapv(|v| if v.to_f64().is_nan() { T::default() } else { v }), mask)
 }
 
-impl<'a, T: Typed> GroupedData<'a, T> {
+impl GroupedData<'_> {
     /// Takes the cells where `unobserved` (m×n) is true as unobserved; the matrix is dense, and zero there. Errors, norms and losses
     /// are then over observed cells, coordinates are the best for the observed features of a row, and there is no bound.
     ///
@@ -53,14 +53,15 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         }
         let bad =
             |value: String, expected| Error::Parameter { name: "unobserved", value, expected };
-        let Matrix::Dense(x) = &self.matrix else {
+        if self.matrix.is_sparse() {
             let expected = "a sparse matrix has no cells without a value: give a dense one";
             return Err(bad("a sparse matrix".to_owned(), expected));
-        };
+        }
         let (mut starts, mut found) = (vec![0], Vec::new());
         for (i, row) in unobserved.rows().into_iter().enumerate() {
+            let values = self.matrix.piece_of_row(i, 0..columns);
             for (j, _) in row.iter().enumerate().filter(|(_, gap)| **gap) {
-                if x[[i, j]].to_f64() != 0.0 {
+                if values[j] != 0.0 {
                     let value = format!("the cell at row {i}, column {j} with a value");
                     return Err(bad(value, "unobserved cells are zero in the matrix"));
                 }
@@ -157,7 +158,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
 
     /// The rows in the order of the parts, as data of a matrix that holds them so and in the units of these: groups and parts are
     /// runs of rows, features are not scaled again.
-    pub(crate) fn in_line(&self) -> Self {
+    pub(crate) fn in_line(&self) -> GroupedData<'static> {
         let mut next = 0;
         let mut run = |count: usize| {
             next += count;
@@ -176,9 +177,9 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         };
         let roots = self.roots.as_ref();
         GroupedData {
-            matrix: Matrix::Dense(
+            matrix: AnyMatrix::F64(Matrix::Dense(
                 ArrayView2::from_shape((0, 0), &[]).expect("nothing has a shape"),
-            ),
+            )),
             groups,
             parts,
             whole: self.whole,
@@ -192,15 +193,15 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     }
 
     /// These rows in another matrix of the same order, with other norms of the groups (and of all, where they overlap).
-    pub(crate) fn of_matrix<'b>(
+    pub(crate) fn of_matrix<'b, T: Element>(
         &self,
         matrix: ArrayView2<'b, T>,
         norms: &[f64],
-    ) -> GroupedData<'b, T> {
+    ) -> GroupedData<'b> {
         let mut groups = self.groups.clone();
         groups.iter_mut().zip(norms).for_each(|(group, norm)| group.squared_norm = *norm);
         GroupedData {
-            matrix: Matrix::Dense(matrix),
+            matrix: matrix.into(),
             groups,
             parts: self.parts.clone(),
             whole: norms.last().copied().unwrap_or(0.0),

@@ -3,7 +3,7 @@
 //! The pass runs over parts: rows with the same set of groups. A part's sums are added to every group of
 //! its set, and once to the whole. Where no row is in two groups, the parts are the groups.
 
-use super::{Group, GroupedData, Matrix, Typed, by_number_or_name};
+use super::{AnyMatrix, Group, GroupedData, by_number_or_name};
 use crate::random::Stream;
 use crate::{Error, Result};
 use ndarray::ArrayView2;
@@ -17,7 +17,7 @@ pub(crate) struct Part {
     pub groups: Vec<usize>,
 }
 
-impl<'a, T: Typed> GroupedData<'a, T> {
+impl<'a> GroupedData<'a> {
     /// Takes a matrix and several families of groups, each with one label per row. A group is called
     /// `family=label`, and every row is in one group of every family.
     ///
@@ -35,7 +35,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     /// # Ok::<(), fairer_nmf::Error>(())
     /// ```
     pub fn with_families<F: AsRef<str>, L: AsRef<str>>(
-        matrix: impl Into<Matrix<'a, T>>,
+        matrix: impl Into<AnyMatrix<'a>>,
         families: &[(F, Vec<L>)],
     ) -> Result<Self> {
         let matrix = matrix.into();
@@ -76,7 +76,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
     /// # Errors
     /// As [`GroupedData::new`]; also a group without rows, and a table of another shape.
     pub fn with_members(
-        matrix: impl Into<Matrix<'a, T>>,
+        matrix: impl Into<AnyMatrix<'a>>,
         names: Vec<(String, Option<String>)>,
         members: ArrayView2<'_, bool>,
     ) -> Result<Self> {
@@ -97,7 +97,7 @@ impl<'a, T: Typed> GroupedData<'a, T> {
         Self::overlapping(matrix, groups)
     }
 
-    fn overlapping(matrix: Matrix<'a, T>, groups: Vec<Group>) -> Result<Self> {
+    fn overlapping(matrix: AnyMatrix<'a>, groups: Vec<Group>) -> Result<Self> {
         let (rows, columns) = (matrix.rows(), matrix.columns());
         if rows == 0 || columns == 0 {
             return Err(Error::EmptyMatrix { rows, columns });

@@ -1,8 +1,6 @@
 //! Checks and sums over all entries, in an order that does not depend on the number of threads.
 
-use super::{Group, GroupedData, Matrix, Typed};
-use crate::number::Number;
-use crate::once::once;
+use super::{AnyMatrix, Group, GroupedData};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -17,13 +15,13 @@ fn sum_in_chunks(rows: &[usize], f: impl Fn(usize) -> f64 + Sync) -> f64 {
 }
 
 /// ‖X_ℓ‖² of every group after scaling.
-fn group_squared_norms_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+pub(super) fn group_squared_norms(data: &GroupedData<'_>) -> Vec<f64> {
     let norm = |group: &Group| sum_in_chunks(&group.rows, |row| data.row_squared_norm(row));
     data.groups.iter().map(norm).collect()
 }
 
 /// Σ ωx² of every column over the rows that are in some group, before scaling.
-fn column_square_sums_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+pub(super) fn column_square_sums(data: &GroupedData<'_>) -> Vec<f64> {
     let mut grouped = vec![false; data.rows()];
     data.grouped_rows().for_each(|row| grouped[row] = true);
     let rows: Vec<usize> = (0..data.rows()).filter(|&row| grouped[row]).collect();
@@ -32,8 +30,7 @@ fn column_square_sums_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
             let mut sums = vec![0.0; data.features()];
             for &row in chunk {
                 let weight = data.weight(row);
-                data.matrix
-                    .for_each_in_row(row, |j, x| sums[j] += weight * x.to_f64() * x.to_f64());
+                data.matrix.for_each_in_row(row, |j, x| sums[j] += weight * x * x);
             }
             sums
         })
@@ -47,21 +44,16 @@ fn column_square_sums_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
 }
 
 /// Refuses entries that cannot be factorised.
-pub(crate) fn check_entries<T: Number>(matrix: &Matrix<'_, T>) -> Result<()> {
+pub(crate) fn check_entries(matrix: &AnyMatrix<'_>) -> Result<()> {
     first_bad(matrix).map_or(Ok(()), Err)
 }
 
-fn bad_entry_of<T: Typed>(data: &GroupedData<'_, T>) -> Option<Error> {
-    first_bad(&data.matrix)
-}
-
-fn first_bad<T: Number>(matrix: &Matrix<'_, T>) -> Option<Error> {
+fn first_bad(matrix: &AnyMatrix<'_>) -> Option<Error> {
     let rows: Vec<usize> = (0..matrix.rows()).collect();
     rows.par_chunks(ROWS_PER_SUM).find_map_first(|chunk| {
         chunk.iter().find_map(|&row| {
             let mut bad = None;
-            matrix.for_each_in_row(row, |column, x| {
-                let value = x.to_f64();
+            matrix.for_each_in_row(row, |column, value| {
                 if !(value >= 0.0 && value.is_finite()) && bad.is_none() {
                     bad = Some(Error::BadEntry { row, column, value });
                 }
@@ -72,7 +64,7 @@ fn first_bad<T: Number>(matrix: &Matrix<'_, T>) -> Option<Error> {
 }
 
 /// X_ℓᵀX_ℓ (n×n, row by row) of every group, after scaling.
-fn second_moments_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<Vec<f64>> {
+pub(super) fn second_moments(data: &GroupedData<'_>) -> Vec<Vec<f64>> {
     let n = data.features();
     let of_group = |group: &Group| {
         let mut sum = vec![0.0; n * n];
@@ -90,42 +82,17 @@ fn second_moments_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<Vec<f64>> {
 }
 
 /// Number of entries that are not zero.
-fn nonzeros_of<T: Typed>(data: &GroupedData<'_, T>) -> usize {
+pub(super) fn nonzeros(data: &GroupedData<'_>) -> usize {
     let count = |row: usize| {
         let mut count = 0;
-        data.matrix.for_each_in_row(row, |_, x| count += usize::from(x.to_f64() != 0.0));
+        data.matrix.for_each_in_row(row, |_, x| count += usize::from(x != 0.0));
         count
     };
     (0..data.rows()).into_par_iter().with_min_len(256).map(count).sum()
 }
 
 /// Squared norm of every row after scaling, times its weight.
-fn row_squared_norms_of<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+pub(super) fn row_squared_norms(data: &GroupedData<'_>) -> Vec<f64> {
     let norm = |row| data.row_squared_norm(row);
     (0..data.rows()).into_par_iter().with_min_len(256).map(norm).collect()
-}
-
-once! {
-    /// The first entry that cannot be factorised.
-    pub(super) fn bad_entry(data) -> Option<Error> = bad_entry_of;
-}
-once! {
-    /// ‖X_ℓ‖² of every group after scaling.
-    pub(super) fn group_squared_norms(data) -> Vec<f64> = group_squared_norms_of;
-}
-once! {
-    /// Σ ωx² of every column over the rows that are in some group, before scaling.
-    pub(super) fn column_square_sums(data) -> Vec<f64> = column_square_sums_of;
-}
-once! {
-    /// Squared norm of every row after scaling, times its weight.
-    pub(super) fn row_squared_norms(data) -> Vec<f64> = row_squared_norms_of;
-}
-once! {
-    /// Number of entries that are not zero.
-    pub(super) fn nonzeros(data) -> usize = nonzeros_of;
-}
-once! {
-    /// X_ℓᵀX_ℓ of every group.
-    pub(super) fn second_moments(data) -> Vec<Vec<f64>> = second_moments_of;
 }

@@ -1,8 +1,8 @@
 //! The units that data are seen in: a fit must not depend on the user's.
 
-use super::{GroupedData, Typed};
+use super::GroupedData;
 
-impl<T: Typed> GroupedData<'_, T> {
+impl GroupedData<'_> {
     /// The data times `unit`, so that ‖X‖² = n as it is for features of norm 1, which stay as they
     /// are (`unit` = 1). Everything that fits works on these, so that no constant inside meets the
     /// units of the user: a multiple of X gives the same errors and losses.

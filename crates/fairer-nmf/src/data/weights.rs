@@ -3,10 +3,10 @@
 //! So a row of weight 2 is a row that stands there twice. Everything behind the data sees √ω·x and
 //! √ω·w in the place of x and w: their products are the weighted sums, and best coordinates stay best.
 
-use super::{GroupedData, Typed};
+use super::GroupedData;
 use crate::{Error, Note, Result};
 
-impl<T: Typed> GroupedData<'_, T> {
+impl GroupedData<'_> {
     /// Gives every row a weight: how many rows of the population it stands for. Only the ratios matter to
     /// errors and losses. A row of weight zero is as if absent.
     ///

@@ -21,9 +21,7 @@ use crate::baseline::{Baseline, GroupBaseline};
 use crate::criterion::Allowance;
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{Model, Warning};
-use crate::once::once;
 use crate::progress::Progress;
-use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
 use crate::stopping::Stopping;
 use crate::yardsticks::{baselines_within, chance_within};
@@ -32,13 +30,13 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 
 /// Fits with what the parameters allow the groups: their baselines, chance, places outside.
-pub(super) fn fit_allowed<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn fit_allowed(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     outside: Vec<Allowance>,
     (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let begin = Instant::now();
     let deadline = parameters.stopping.deadline(begin);
     let asked = &parameters.baseline;
@@ -111,8 +109,8 @@ const DRAWS_SEED: u64 = 0;
 
 /// Allows every group what random groups of its size pay under H (r×n), the dictionary of standard NMF, or
 /// what it pays there itself against its baseline, where it is like them.
-fn chance<T: Element>(
-    data: &GroupedData<'_, T>,
+fn chance(
+    data: &GroupedData<'_>,
     (h, baselines): (ArrayView2<'_, f64>, &[GroupBaseline]),
     (draws, deadline): (usize, Option<Instant>),
     mut allowances: Vec<Allowance>,
@@ -131,29 +129,19 @@ fn chance<T: Element>(
     Ok(Allowed { allowances, beside })
 }
 
-once! {
-    /// Fits against baselines E_ℓ that are known, with what the parameters allow the groups: places outside
-    /// the maximum and, where they ask for the size-adjusted criterion, chance under the dictionary of standard NMF
-    /// (H, r×n).
-    ///
-    /// # Errors
-    /// As [`fit`](crate::fit()); also baselines that do not fit the groups.
-    pub(crate) fn fit_beside(
-        data,
-        parameters: &Parameters,
-        baselines: &[GroupBaseline],
-        standard: Option<ArrayView2<'_, f64>>,
-        observer: &Observer<'_>,
-    ) -> Fit<T> = beside;
-}
-
-fn beside<T: Element>(
-    data: &GroupedData<'_, T>,
+/// Fits against baselines E_ℓ that are known, with what the parameters allow the groups: places outside
+/// the maximum and, where they ask for the size-adjusted criterion, chance under the dictionary of standard NMF
+/// (H, r×n).
+///
+/// # Errors
+/// As [`fit`](crate::fit()); also baselines that do not fit the groups.
+pub(crate) fn fit_beside(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     baselines: &[GroupBaseline],
     standard: Option<ArrayView2<'_, f64>>,
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let outside = allowances(data, parameters);
     let several = outside.len() > 1;
     let allowed = match (&parameters.baseline, standard) {
@@ -168,10 +156,7 @@ fn beside<T: Element>(
 
 /// The groups' places in or outside the maximum: what parameters allow groups before anything is fitted.
 #[must_use]
-pub fn allowances<T: Element>(
-    data: &GroupedData<'_, T>,
-    parameters: &Parameters,
-) -> Vec<Allowance> {
+pub fn allowances(data: &GroupedData<'_>, parameters: &Parameters) -> Vec<Allowance> {
     let rows: Vec<usize> = data.groups().iter().map(|g| g.rows.len()).collect();
     outside_by_rows(&rows, parameters)
 }

@@ -22,7 +22,6 @@ use crate::criterion::Allowance;
 use crate::data::Group;
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{GroupFit, Model, Warning};
-use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
 use crate::{GroupedData, Observer, Parameters, Result};
 use std::time::Instant;
@@ -115,14 +114,14 @@ impl Allowed {
 }
 
 /// Fits against baselines with what groups are allowed.
-pub(super) fn against<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn against(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     baselines: &[GroupBaseline],
     allowed: &Allowed,
     from: (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let begin = Instant::now();
     let asked = (baselines, &allowed.allowances[..]);
     let mut found = fit_to(data, parameters, asked, from, observer)?;
@@ -174,13 +173,13 @@ pub(super) fn against<T: Element>(
 }
 
 /// Fits against baselines and allowances, one of each per group.
-fn fit_to<T: Element>(
-    data: &GroupedData<'_, T>,
+fn fit_to(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     (baselines, allowances): (&[GroupBaseline], &[Allowance]),
     (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     let groups = data.groups().iter();
     let of = |((b, a), g): ((&GroupBaseline, &Allowance), &Group)| a.offset(b.error, g.norm());
     let errors: Vec<f64> = baselines.iter().zip(allowances).zip(groups).map(of).collect();

@@ -71,7 +71,7 @@ pub fn fit_rows_kept<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{Element, Units};
+    use crate::rows::{Units, hold};
     use crate::{GroupedData, Init, Penalties, Update, silent};
     use ndarray::Array2;
 
@@ -82,7 +82,7 @@ mod tests {
             let names = (0..groups).map(|l| l.to_string()).collect();
             let codes: Vec<usize> = (0..12).map(|i| i % groups).collect();
             let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();
-            let rows = f64::hold(&data, Units::Own);
+            let rows = hold(&data, Units::Own);
             match fit_rows(&*rows, parameters, &silent) {
                 Err(Error::Parameter { name, .. }) => Some(name),
                 found => found.map(|_| None).unwrap(),

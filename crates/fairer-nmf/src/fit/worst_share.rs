@@ -25,7 +25,6 @@ use crate::iteration::{Checkpoint, Start};
 use crate::model::ShareReport;
 use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
-use crate::rows::Element;
 use crate::search::{Fit, fit_plain};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
@@ -80,10 +79,10 @@ struct Stand {
     value: f64,
 }
 
-struct Task<'a, 'd, T> {
-    data: &'a GroupedData<'d, T>,
+struct Task<'a, 'd> {
+    data: &'a GroupedData<'d>,
     /// The same rows in one group.
-    whole: GroupedData<'d, T>,
+    whole: GroupedData<'d>,
     share: f64,
     /// ω_i; 0 for rows that play no part.
     weights: Vec<f64>,
@@ -100,13 +99,13 @@ fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-pub(super) fn fit_share<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(super) fn fit_share(
+    data: &GroupedData<'_>,
     parameters: &Parameters,
     share: f64,
     (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
     observer: &Observer<'_>,
-) -> Result<Fit<T>> {
+) -> Result<Fit> {
     parameters.check()?;
     if checkpoint.is_some() {
         let (name, value) = ("checkpoint", "given".to_owned());
@@ -189,7 +188,7 @@ pub(super) fn fit_share<T: Element>(
     Ok(found)
 }
 
-impl<T: Element> Task<'_, '_, T> {
+impl Task<'_, '_> {
     /// Where it begins.
     fn starts(&self, given: Option<&Start>) -> Result<Vec<Stand>> {
         if let Some(start) = given {

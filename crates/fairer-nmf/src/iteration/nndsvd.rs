@@ -14,7 +14,6 @@ use super::Start;
 use crate::data::GroupedData;
 use crate::kernel::eigen::{Dependent, orthonormal, symmetric, times, transposed_times};
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::{Error, Result};
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -32,7 +31,7 @@ impl Start {
     ///
     /// # Errors
     /// The rank is larger than the matrix: there are not as many singular vectors.
-    pub fn nndsvd<T: Element>(data: &GroupedData<'_, T>, rank: usize, fill: bool) -> Result<Self> {
+    pub fn nndsvd(data: &GroupedData<'_>, rank: usize, fill: bool) -> Result<Self> {
         data.complete_for("a start from singular vectors")?;
         let (m, n) = (data.rows(), data.features());
         if rank > m.min(n) {
@@ -86,7 +85,7 @@ impl Start {
 }
 
 /// The largest eigenvalues of XᵀX (falling) and their eigenvectors (n×r).
-fn leading<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> (Vec<f64>, Array2<f64>) {
+fn leading(data: &GroupedData<'_>, rank: usize) -> (Vec<f64>, Array2<f64>) {
     let n = data.features();
     let wanted = (rank + BESIDE).min(data.rows().min(n));
     let mut stream = Stream::new(0, Purpose::Spectral, 1);
@@ -114,7 +113,7 @@ fn leading<T: Element>(data: &GroupedData<'_, T>, rank: usize) -> (Vec<f64>, Arr
 }
 
 /// XᵀX·V (n×p) for V (n×p), row by row.
-fn gram_times<T: Element>(data: &GroupedData<'_, T>, v: &[f64], p: usize) -> Vec<f64> {
+fn gram_times(data: &GroupedData<'_>, v: &[f64], p: usize) -> Vec<f64> {
     let rows: Vec<usize> = (0..data.rows()).collect();
     let pieces: Vec<Vec<f64>> = rows
         .par_chunks(rows.len().div_ceil(PIECES))
@@ -138,7 +137,7 @@ fn gram_times<T: Element>(data: &GroupedData<'_, T>, v: &[f64], p: usize) -> Vec
 }
 
 /// X·V (m×r) for V (n×r).
-fn left<T: Element>(data: &GroupedData<'_, T>, v: &Array2<f64>) -> Array2<f64> {
+fn left(data: &GroupedData<'_>, v: &Array2<f64>) -> Array2<f64> {
     let (m, r) = (data.rows(), v.ncols());
     let mut w = vec![0.0; m * r];
     w.par_chunks_mut(r).enumerate().for_each(|(row, own)| {
@@ -155,7 +154,7 @@ fn add(to: &mut [f64], factor: f64, what: &[f64]) {
 
 /// The mean of X in units in which its root mean square is one, in the units of W and of H, which
 /// are those of √X.
-fn level<T: Element>(data: &GroupedData<'_, T>) -> f64 {
+fn level(data: &GroupedData<'_>) -> f64 {
     let rows: f64 = (0..data.rows()).map(|row| data.weight(row)).sum();
     let cells = rows * data.features() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);

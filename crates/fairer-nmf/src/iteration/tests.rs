@@ -8,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::measured::Measured;
 use crate::penalties::Cost;
 use crate::random::{Purpose, Stream};
-use crate::rows::{Element as _, RowStep, Units};
+use crate::rows::{RowStep, Units, hold};
 use crate::stopping::Stopping;
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -36,7 +36,7 @@ fn the_size_of_the_factors_does_not_run_away_in_a_long_run() {
         let stopping = Stopping { tolerance: 0.0, max_iterations, ..Stopping::default() };
         let context = Context::without_limit(&silent);
         let task = Task::alone(Scheme::min_max(1e-7), &criteria, &stopping, context);
-        let rows = f32::hold(&data, Units::Given);
+        let rows = hold(&data, Units::Given);
         let run = run_once(rows, 16, &Init::Random, 0, &task).unwrap();
         (run.dictionary.largest().log2(), run.measured.worst())
     };
@@ -57,7 +57,7 @@ fn a_large_dictionary_stays_that_of_its_rows() {
     for weights in [WeightRule::Uniform, WeightRule::Decaying { even_start: true }] {
         let scheme = Scheme { looks_ahead: false, ..Scheme::weighted(Update::Nnls, weights) };
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let mut rows = f64::hold(&data, Units::Given);
+        let mut rows = hold(&data, Units::Given);
         let mut begin = start::make(&mut *rows, 3, &Init::Random, 0, 7).unwrap();
         begin.dictionary *= 2.0_f64.powi(50);
         begin.first = First::Pass(RowStep::EXACT);
@@ -84,7 +84,7 @@ fn the_rows_that_are_delivered_are_the_best_for_the_dictionary() {
     let hals = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     for scheme in [Scheme::min_max(1e-6), hals, hals.penalised((cost, cost))] {
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let mut run = run_once(f64::hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
+        let mut run = run_once(hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
         let best = run.rows.pass(&run.dictionary, scheme.row_step(Update::Nnls)).unwrap();
         let found = measure(&*run.rows, &best, &run.dictionary, &criteria).unwrap();
         for (said, is) in run.measured.errors.iter().zip(&found.errors) {
@@ -108,7 +108,7 @@ fn the_first_weights_are_those_of_the_start() {
             .map(|(l, g)| Criterion { offset: offset(l) * g.norm(), scale: g.norm() })
             .collect();
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let run = run_once(f64::hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
+        let run = run_once(hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
         assert_eq!(run.weights[worst], 1.0);
     }
 }
@@ -192,7 +192,7 @@ fn the_penalised_objective_is_that_of_the_factors() {
         let (of_w, of_h) = (Cost { l1, l2 }, Cost { l1: 2.0 * l1, l2: 3.0 * l2 });
         let scheme = Scheme::weighted(Update::Nnls, WeightRule::Uniform).penalised((of_w, of_h));
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let run = run_once(f64::hold(&data, Units::Given), 2, &Init::Random, 0, &task).unwrap();
+        let run = run_once(hold(&data, Units::Given), 2, &Init::Random, 0, &task).unwrap();
         let crate::rows::Representation::F64(w) = run.rows.representation().unwrap() else {
             panic!("double precision")
         };
@@ -235,7 +235,7 @@ fn errors_are_those_of_the_residuals_however_small() {
             let x = unit * (w.dot(&h) + size * &noise);
             let data = GroupedData::new(x.view(), &labels).unwrap();
             let given = Start { components: Some(unit * &h), representation: Some(w.clone()) };
-            let mut rows = f64::hold(&data, Units::Given);
+            let mut rows = hold(&data, Units::Given);
             let begin = start::given(&mut *rows, 2, 0, &given).unwrap();
             let statistics = rows.pass(&begin.dictionary, RowStep::Keep).unwrap();
             let criteria = criteria(&*rows, &[0.0, 0.5 * size * data.groups()[1].norm()]);

@@ -4,6 +4,8 @@
 //!
 //! A field that older readers may pass over without being misled is added within a version; any
 //! other change takes a new version, and a file is written in the oldest that tells it right.
+//!
+//! What turns fields into JSON and back is `inline`: compiled where it is called, with what effort is due there, and not here.
 
 use super::{FoundGroups, GroupFit, Model, ShareReport, Warning};
 use crate::bound::BoundReport;
@@ -62,9 +64,13 @@ struct Version {
     format_version: u32,
 }
 
+#[inline]
 pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
-    let content =
-        to_bytes(model).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })?;
+    let content = to_bytes(model);
+    write(&content.map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })?, path)
+}
+
+fn write(content: &[u8], path: &Path) -> Result<()> {
     // A neighbour that is renamed: the old file stays whole until the new one is.
     let mut name = path.file_name().unwrap_or_default().to_owned();
     remove_left_behind(path, &name);
@@ -79,7 +85,7 @@ pub(super) fn save(model: &Model, path: &Path) -> Result<()> {
         while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !part.exists() {
             file = std::fs::File::create(&part)?;
         }
-        file.write_all(&content)?;
+        file.write_all(content)?;
         std::fs::rename(&part, path)
     };
     write().map_err(|source| {
@@ -109,6 +115,7 @@ fn remove_left_behind(path: &Path, name: &OsStr) {
     }
 }
 
+#[inline]
 pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     let header = Header {
         format_version: match (&model.preparation, model.parameters.method) {
@@ -154,12 +161,14 @@ pub(super) fn to_bytes(model: &Model) -> std::result::Result<Vec<u8>, String> {
     serialize(views, Some(metadata)).map_err(|e| e.to_string())
 }
 
+#[inline]
 pub(super) fn load(path: &Path) -> Result<Model> {
     let content =
         std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
     from_bytes(&content).map_err(|reason| Error::ModelFile { path: path.to_owned(), reason })
 }
 
+#[inline]
 pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
     let foreign = "not a model of fairer-nmf: give a file that `save` or `--model` wrote";
     let (_, metadata) = SafeTensors::read_metadata(content).map_err(|e| match e {
@@ -170,14 +179,16 @@ pub(super) fn from_bytes(content: &[u8]) -> std::result::Result<Model, String> {
         _ => foreign.to_owned(),
     })?;
     let json = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).ok_or(foreign)?;
-    let version: Version = serde_json::from_str(json).map_err(|_| foreign.to_owned())?;
+    let version: Version =
+        serde_json::from_slice(json.as_bytes()).map_err(|_| foreign.to_owned())?;
     if version.format_version > VERSION {
         return Err(format!(
             "written by a newer version (format {}, this one reads up to {VERSION}): update fairer-nmf",
             version.format_version
         ));
     }
-    let header: Header = serde_json::from_str(json).map_err(|e| format!("damaged header: {e}"))?;
+    let header: Header =
+        serde_json::from_slice(json.as_bytes()).map_err(|e| format!("damaged header: {e}"))?;
     let tensors = SafeTensors::deserialize(content).map_err(|e| format!("damaged file: {e}"))?;
     let (shape, components) = numbers(&tensors, "components")?;
     let [rank, features] = shape[..] else { return Err("components is not a matrix".to_owned()) };

@@ -23,10 +23,9 @@ use super::origin::{Origin, Trace};
 use super::pass::{self, Prepared, Workers};
 use super::together::{Gathering, Together};
 use super::{
-    Element, Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising,
-    save_rows,
+    Moments, Representation, RowGroup, RowStart, RowStep, Rows, restore_rows, rising, save_rows,
 };
-use crate::data::{own_unit, usual_unit};
+use crate::data::{Element, own_unit, usual_unit};
 use crate::dictionary::Dictionary;
 #[cfg(test)]
 use crate::number::Number;

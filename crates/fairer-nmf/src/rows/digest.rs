@@ -1,7 +1,7 @@
 //! A number that tells data from any other: of all entries with their places, and of the groups and weights of rows. It adds over rows,
 //! without rounding, so that it is the same in whatever order and by whomever it is summed.
 
-use crate::data::{GroupedData, Typed};
+use crate::data::GroupedData;
 use crate::random::{Purpose, Stream, mix};
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ pub(super) const PARTS: usize = 4;
 const BITS: usize = 64 / PARTS;
 
 /// Of the rows of these data, the first of which is `first` among all rows.
-pub(super) fn digest<T: Typed>(data: &GroupedData<'_, T>, first: u64) -> u64 {
+pub(super) fn digest(data: &GroupedData<'_>, first: u64) -> u64 {
     let of_group = |(l, group): (usize, &crate::data::Group)| {
         let of_row = |&row: &usize| of_row(data, row, l as u64, first);
         group.rows.par_iter().map(of_row).reduce(|| 0, u64::wrapping_add)
@@ -19,11 +19,10 @@ pub(super) fn digest<T: Typed>(data: &GroupedData<'_, T>, first: u64) -> u64 {
 }
 
 /// Zeros do not count, whether they are stored or not; cells that are unobserved do.
-fn of_row<T: Typed>(data: &GroupedData<'_, T>, row: usize, group: u64, first: u64) -> u64 {
+fn of_row(data: &GroupedData<'_>, row: usize, group: u64, first: u64) -> u64 {
     let mut sum = data.root(row).to_bits();
     let mut count = |j: u64, bits: u64| sum = sum.wrapping_add(mix(bits ^ mix(j + 1)));
     data.matrix.for_each_in_row(row, |j, x| {
-        let x = x.to_f64();
         if x != 0.0 {
             count(j as u64, x.to_bits());
         }

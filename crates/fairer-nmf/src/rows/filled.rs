@@ -6,7 +6,7 @@
 //! the losses, lowers the observed ones (majorisation and minimisation; for the sum Srebro and Jaakkola 2003, Zhang et al. 2006).
 
 use super::{RowStep, pass};
-use crate::data::{GroupedData, Typed};
+use crate::data::{Element, GroupedData, Table};
 use crate::dictionary::Dictionary;
 use crate::statistics::Statistics;
 use crate::update::Scratch;
@@ -14,16 +14,16 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 /// X (k×n), rows in the order of the parts, scaled, with the unobserved cells filled.
-pub(super) struct Filled<'a, T> {
-    rows: GroupedData<'a, T>,
+pub(super) struct Filled<T> {
+    rows: GroupedData<'static>,
     matrix: Vec<T>,
     /// The row of the data that every row is.
     origin: Vec<usize>,
 }
 
-impl<'a, T: Typed> Filled<'a, T> {
+impl<T: Element> Filled<T> {
     /// Unobserved cells are zero before the first pass.
-    pub fn new(data: &GroupedData<'a, T>) -> Self {
+    pub fn new(data: &GroupedData<'_>) -> Self {
         let origin: Vec<usize> = data.grouped_rows().collect();
         let mut matrix = vec![T::default(); origin.len() * data.features()];
         for (line, &row) in matrix.chunks_exact_mut(data.features()).zip(&origin) {
@@ -37,7 +37,7 @@ impl<'a, T: Typed> Filled<'a, T> {
     /// Updates W, fills, and gives the statistics of the filled rows.
     pub fn pass(
         &mut self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         h: &Dictionary,
         step: RowStep,
         w: &mut [T],
@@ -80,7 +80,7 @@ impl<'a, T: Typed> Filled<'a, T> {
         let shape = (self.origin.len(), h.features);
         let matrix = ArrayView2::from_shape(shape, &self.matrix).expect("made in this shape");
         let filled = self.rows.of_matrix(matrix, &norms);
-        pass::run(&filled, h, RowStep::Keep, w, &mut pass::Workers::default())
+        pass::run(Table::of(&filled), h, RowStep::Keep, w, &mut pass::Workers::default())
     }
 }
 
@@ -95,9 +95,9 @@ struct Room {
 
 impl Room {
     /// The update of one row, for its observed features.
-    fn update<T: Typed>(
+    fn update<T: Element>(
         &mut self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         row: usize,
         h: &Dictionary,
         gram: &[f64],

@@ -13,9 +13,8 @@ use super::{
     Held, Moments, Representation, RowGroup, RowStart, RowStep, Rows, pass, restore_rows, rising,
     save_rows,
 };
-use crate::data::{GroupedData, Typed};
+use crate::data::{AnyMatrix, Element, GroupedData, Table};
 use crate::dictionary::Dictionary;
-use crate::number::Number;
 use crate::random::{Purpose, Stream};
 use crate::statistics::Statistics;
 use crate::{Error, Result};
@@ -33,54 +32,29 @@ pub enum Units {
     Range,
 }
 
-/// f32 or f64: the type of the data and of the representation. Other types cannot have it.
-pub trait Element: Typed {
-    /// The data behind the door.
-    #[doc(hidden)]
-    fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a>;
-    /// W in this type.
-    #[doc(hidden)]
-    fn representation(found: Representation) -> Array2<Self>;
+/// The data behind the door: the one place where their number type is looked at.
+pub(crate) fn hold<'a>(data: &'a GroupedData<'_>, units: Units) -> Box<dyn Rows + 'a> {
+    match data.matrix() {
+        AnyMatrix::F32(_) => Box::new(Memory::<f32>::new(data, units)),
+        AnyMatrix::F64(_) => Box::new(Memory::<f64>::new(data, units)),
+    }
 }
-
-macro_rules! element {
-    ($type:ty, $own:ident, $other:ident) => {
-        impl Element for $type {
-            fn hold<'a>(data: &'a GroupedData<'_, Self>, units: Units) -> Box<dyn Rows + 'a> {
-                Box::new(Memory::new(data, units))
-            }
-            fn representation(found: Representation) -> Array2<Self> {
-                match found {
-                    Representation::$own(w) => w,
-                    Representation::$other(w) => w.mapv(|v| Self::from_f64(v.to_f64())),
-                }
-            }
-        }
-        impl From<Array2<$type>> for Representation {
-            fn from(w: Array2<$type>) -> Self {
-                Self::$own(w)
-            }
-        }
-    };
-}
-element!(f32, F32, F64);
-element!(f64, F64, F32);
 
 /// Data in memory, with W (rows in the order of the parts of the data, each once).
 pub struct Memory<'a, T> {
-    data: Arc<GroupedData<'a, T>>,
+    data: Arc<GroupedData<'a>>,
     unit: f64,
     groups: Vec<RowGroup>,
     rank: usize,
     w: Vec<T>,
     /// X with the unobserved cells filled, where there are any.
-    filled: Option<Filled<'a, T>>,
+    filled: Option<Filled<T>>,
     trace: Trace,
     workers: pass::Workers<T>,
 }
 
-impl<'a, T: Typed> Memory<'a, T> {
-    pub fn new(data: &GroupedData<'a, T>, units: Units) -> Self {
+impl<'a, T: Element> Memory<'a, T> {
+    pub fn new(data: &GroupedData<'a>, units: Units) -> Self {
         let (data, unit) = match units {
             Units::Given => (data.clone(), 1.0),
             Units::Own => data.in_own_units(),
@@ -89,7 +63,7 @@ impl<'a, T: Typed> Memory<'a, T> {
         Self::with_unit(Arc::new(data), unit)
     }
 
-    fn with_unit(data: Arc<GroupedData<'a, T>>, unit: f64) -> Self {
+    fn with_unit(data: Arc<GroupedData<'a>>, unit: f64) -> Self {
         let of_group = |g: &crate::data::Group| RowGroup {
             name: g.name.clone(),
             rows: g.rows.len(),
@@ -120,7 +94,6 @@ impl<'a, T: Typed> Memory<'a, T> {
 
 impl<T: Element> Rows for Memory<'_, T>
 where
-    Representation: From<Array2<T>>,
     for<'w> Held<'w>: From<&'w [T]>,
 {
     fn groups(&self) -> &[RowGroup] {
@@ -173,7 +146,7 @@ where
     fn pass(&mut self, h: &Dictionary, step: RowStep) -> Result<Vec<Statistics>> {
         self.trace.note(h, step);
         Ok(match &mut self.filled {
-            None => pass::run(&self.data, h, step, &mut self.w, &mut self.workers),
+            None => pass::run(Table::of(&self.data), h, step, &mut self.w, &mut self.workers),
             Some(filled) => filled.pass(&self.data, h, step, &mut self.w),
         })
     }

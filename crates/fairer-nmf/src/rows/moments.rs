@@ -10,7 +10,7 @@ mod kept;
 pub(super) use kept::Kept;
 
 use crate::Result;
-use crate::data::{GroupedData, Matrix, Typed};
+use crate::data::GroupedData;
 use crate::kernel::eigen::{times, transposed_times};
 use crate::kernel::tiles::{Lines, Tiles};
 use crate::kernel::{fused, vectorised};
@@ -63,8 +63,8 @@ pub trait Moments {
 }
 
 /// The moments of data in memory.
-pub(super) struct InMemory<'a, 'd, T> {
-    data: &'a GroupedData<'d, T>,
+pub(super) struct InMemory<'d, 'a> {
+    data: &'d GroupedData<'a>,
     /// The group of every row, and the row, in the order of the groups.
     rows: Vec<(usize, usize)>,
     inverse_norms: Vec<f64>,
@@ -80,8 +80,8 @@ pub struct Products {
     pub grams: Vec<Vec<f64>>,
 }
 
-impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
-    pub fn new(data: &'a GroupedData<'d, T>) -> Self {
+impl<'d, 'a> InMemory<'d, 'a> {
+    pub fn new(data: &'d GroupedData<'a>) -> Self {
         let groups = data.groups().iter().enumerate();
         let rows = groups.flat_map(|(l, g)| g.rows.iter().map(move |&row| (l, row))).collect();
         let inverse_norms = data.groups().iter().map(|g| 1.0 / g.norm()).collect();
@@ -144,8 +144,8 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
         image: &mut [f64],
     ) -> Vec<f64> {
         let n = self.features();
-        match self.data.matrix() {
-            Matrix::Dense(_) => {
+        match self.data.matrix().is_sparse() {
+            false => {
                 let mut x = vec![0.0; panel.len() * n];
                 for (&(l, row), x) in panel.iter().zip(x.chunks_exact_mut(n)) {
                     let by = self.inverse_norms[l];
@@ -158,7 +158,7 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
                 }
                 y
             }
-            Matrix::Sparse(_) => {
+            true => {
                 let mut y = vec![0.0; panel.len() * p];
                 let mut entries = Vec::new();
                 for (&(l, row), y) in panel.iter().zip(y.chunks_exact_mut(p)) {
@@ -196,8 +196,8 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
         tiles: &mut Tiles,
     ) {
         let n = self.features();
-        match self.data.matrix() {
-            Matrix::Dense(_) => {
+        match self.data.matrix().is_sparse() {
+            false => {
                 for rows in rows.chunks(LINES) {
                     // Row by row first: columns of a row lie together.
                     let x: Vec<Vec<f64>> = rows
@@ -215,7 +215,7 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
                     tiles.add(&lines);
                 }
             }
-            Matrix::Sparse(_) => {
+            true => {
                 let lines = rows.iter().filter(|&&(l, _)| scale(l) > 0.0).map(|&(l, row)| {
                     let by = scale(l) * self.inverse_norms[l];
                     let mut line = Vec::new();
@@ -246,8 +246,8 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
     fn add_samples(&self, scale: &(dyn Fn(usize) -> f64 + Sync), tiles: &mut Tiles) {
         let (m, n) = (self.rows.len(), self.features());
         let by = |l: usize| scale(l) * self.inverse_norms[l];
-        match self.data.matrix() {
-            Matrix::Dense(matrix) => {
+        match self.data.matrix().is_sparse() {
+            false => {
                 for from in (0..n).step_by(LINES) {
                     let to = n.min(from + LINES);
                     let x: Vec<Vec<f64>> = self
@@ -256,8 +256,8 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
                         .map(|&(l, row)| {
                             let by = by(l) * self.data.root(row);
                             let factor = |j: usize| self.data.scale().map_or(by, |s| by * s[j]);
-                            let row = matrix.row(row);
-                            (from..to).map(|j| row[j].to_f64() * factor(j)).collect()
+                            let row = self.data.matrix().piece_of_row(row, from..to);
+                            row.into_iter().zip(from..).map(|(x, j)| x * factor(j)).collect()
                         })
                         .collect();
                     let lines = Lines::new(m, to - from, |line, first, out| {
@@ -266,7 +266,7 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
                     tiles.add(&lines);
                 }
             }
-            Matrix::Sparse(_) => {
+            true => {
                 let mut lines: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
                 for (i, &(l, row)) in self.rows.iter().enumerate() {
                     let by = by(l);
@@ -278,7 +278,7 @@ impl<'a, 'd, T: Typed> InMemory<'a, 'd, T> {
     }
 }
 
-impl<T: Typed> Moments for InMemory<'_, '_, T> {
+impl Moments for InMemory<'_, '_> {
     fn groups(&self) -> usize {
         self.inverse_norms.len()
     }
@@ -296,16 +296,16 @@ impl<T: Typed> Moments for InMemory<'_, '_, T> {
     }
 
     fn rounding(&self) -> f64 {
-        T::ROUNDING
+        self.data.matrix.rounding()
     }
 
     fn cost(&self) -> (f64, f64) {
         let data = self.data;
         let (m, n) = (self.rows.len() as f64, data.features() as f64);
         let side = m.min(n);
-        let (entries, squares) = match data.matrix() {
-            Matrix::Dense(_) => (m * n, m * n * side),
-            Matrix::Sparse(_) => {
+        let (entries, squares) = match data.matrix().is_sparse() {
+            false => (m * n, m * n * side),
+            true => {
                 let mut columns = vec![0u32; if m < n { data.features() } else { 0 }];
                 let (mut stored, mut squares) = (0.0, 0.0);
                 for row in data.grouped_rows() {
@@ -327,7 +327,7 @@ impl<T: Typed> Moments for InMemory<'_, '_, T> {
     fn keep(&mut self) -> Result<()> {
         let n = self.data.features();
         // A product by rows reads each row twice; with the matrices, each of them once.
-        let dense = matches!(self.data.matrix(), Matrix::Dense(_));
+        let dense = !self.data.matrix().is_sparse();
         let worth = dense && self.groups() * n < 2 * self.rows.len();
         if worth && self.groups() * n * n <= KEPT_ENTRIES && self.wide_side() {
             self.kept = Some(Kept::new(n, (0..self.groups()).map(|l| self.gram(l)).collect()));

@@ -12,13 +12,14 @@ mod tests;
 pub(crate) use residuals::row_squared_errors;
 
 use super::RowStep;
-use crate::data::{GroupedData, Matrix, Typed};
+use crate::data::{Csr, Element, GroupedData, Matrix, Table};
 use crate::dictionary::{Dictionary, add_gram};
 use crate::kernel::buffer::Buffer;
 use crate::kernel::padded;
 use crate::kernel::panel::{Packed, room};
 use crate::statistics::Statistics;
 use crate::update::Scratch;
+use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 /// Rows of a panel: both products of a panel run while it is in the second-level cache, and its
@@ -52,7 +53,7 @@ struct Chunk {
     rows: std::ops::Range<usize>,
 }
 
-fn chunks<T: Typed>(data: &GroupedData<'_, T>, rank: usize) -> Vec<Chunk> {
+fn chunks<T: Element>(data: Table<'_, '_, T>, rank: usize) -> Vec<Chunk> {
     let total = data.grouped_count();
     let least = CHUNK_WORK.max(WORK_PER_SUM * data.features() * rank);
     let count = (work(data, rank) / least).clamp(1, CHUNKS);
@@ -84,7 +85,24 @@ enum Factor<T> {
     Sparse(Buffer<T>),
 }
 
-impl<T: Typed> Prepared<T> {
+/// A matrix and the factor that is made for one of its kind.
+#[derive(Clone, Copy)]
+enum Pair<'d, 'a, T> {
+    Dense(&'d ArrayView2<'a, T>, &'d Packed<T>),
+    Sparse(&'d Csr<'a, T>, &'d Buffer<T>),
+}
+
+impl<'d, 'a, T> Pair<'d, 'a, T> {
+    fn of(matrix: &'d Matrix<'a, T>, factor: &'d Factor<T>) -> Option<Self> {
+        match (matrix, factor) {
+            (Matrix::Dense(x), Factor::Dense(h)) => Some(Self::Dense(x, h)),
+            (Matrix::Sparse(x), Factor::Sparse(h)) => Some(Self::Sparse(x, h)),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Element> Prepared<T> {
     /// For data with these factors of the features, sparse or dense.
     pub(super) fn new(h: &Dictionary, scale: Option<&[f64]>, sparse: bool) -> Self {
         let (r, n) = (h.rank, h.features);
@@ -113,6 +131,7 @@ struct Worker<T> {
     product: Vec<f64>,
     rows: Vec<f64>,
     dense: dense::Buffers<T>,
+    columns: sparse::Columns,
     /// √ω·W_b, where rows have weights.
     weighted: Vec<T>,
     /// WᵀW, r rows padded, and, for sparse data, XᵀW, n rows padded.
@@ -120,13 +139,14 @@ struct Worker<T> {
     cross: Buffer<f64>,
 }
 
-impl<T: Typed> Worker<T> {
+impl<T: Element> Worker<T> {
     fn new(rank: usize) -> Self {
         Self {
             scratch: Scratch::default(),
             product: vec![0.0; room(panel_rows(), rank)],
             rows: vec![0.0; room(panel_rows(), rank)],
             dense: dense::Buffers::default(),
+            columns: sparse::Columns::default(),
             weighted: Vec::new(),
             gram: Vec::new(),
             cross: Buffer::default(),
@@ -136,19 +156,21 @@ impl<T: Typed> Worker<T> {
     /// Runs one chunk and leaves its sums here; `w` holds its rows of W (k×r).
     fn run(
         &mut self,
-        data: &GroupedData<'_, T>,
+        data: Table<'_, '_, T>,
         chunk: &Chunk,
         h: &Prepared<T>,
         step: RowStep,
         w: &mut [T],
     ) {
         let r = h.rank;
+        let pair =
+            Pair::of(data.matrix, &h.factor).expect("`Prepared` is made for matrices of this kind");
         let rows = &data.part_rows(chunk.part)[chunk.rows.clone()];
         self.gram.clear();
         self.gram.resize(r * padded(r), 0.0);
-        match h.factor {
-            Factor::Dense(_) => self.dense.begin(r, h.features),
-            Factor::Sparse(_) => self.cross.reset(h.features * padded(r)),
+        match pair {
+            Pair::Dense(..) => self.dense.begin(r, h.features),
+            Pair::Sparse(..) => self.cross.reset(h.features * padded(r)),
         }
         let at_once = panel_rows();
         let costly = step.cost().map(|cost| cost.added_to(&h.gram, r));
@@ -158,23 +180,21 @@ impl<T: Typed> Worker<T> {
             let k = panel.len();
             // Once the time is up, W stays as it is, and the statistics are those of that.
             let step = if data.limit.is_over() { RowStep::Keep } else { step };
-            if let Matrix::Dense(x) = &data.matrix {
-                self.dense.load(x, panel);
+            match pair {
+                Pair::Dense(x, _) => self.dense.load(x, panel),
+                Pair::Sparse(x, _) => self.columns.load(x, panel),
             }
             self.rows.iter_mut().zip(w.iter()).for_each(|(f, t)| *f = t.to_f64());
             if let Some((update, share)) = step.parts() {
                 let product = &mut self.product[..];
-                match (&data.matrix, &h.factor) {
-                    (Matrix::Dense(x), Factor::Dense(h)) => {
-                        self.dense.times_dictionary(x, panel, h, product);
+                match pair {
+                    Pair::Dense(x, h) => self.dense.times_dictionary(x, panel, h, product),
+                    Pair::Sparse(x, h) => {
+                        sparse::times_dictionary((x, &self.columns), panel, h, r, product);
                     }
-                    (Matrix::Sparse(x), Factor::Sparse(h)) => {
-                        sparse::times_dictionary(x, panel, h, r, product);
-                    }
-                    _ => unreachable!("`Prepared::new` looks at the same matrix"),
                 }
                 if data.is_weighted() {
-                    times_roots(data, panel, &mut product[..k * r], r);
+                    times_roots(&data, panel, &mut product[..k * r], r);
                 }
                 if let Some(cost) = step.cost() {
                     cost.clear_free(&h.gram, &mut self.rows[..k * r], r);
@@ -200,18 +220,18 @@ impl<T: Typed> Worker<T> {
             let mut own = &*w;
             if data.is_weighted() {
                 // X is as given: what its rows lack is in the other factor.
-                times_roots(data, panel, &mut self.rows[..k * r], r);
+                times_roots(&data, panel, &mut self.rows[..k * r], r);
                 self.weighted.clear();
                 self.weighted.extend(self.rows[..k * r].iter().map(|v| T::from_f64(*v)));
                 own = &self.weighted;
             }
             let (rows, cross) = (&self.rows[..], &mut self.cross[..]);
-            match &data.matrix {
-                Matrix::Dense(x) => self.dense.add_cross(x, panel, own, r),
-                Matrix::Sparse(x) => sparse::add_cross(x, panel, rows, r, cross),
+            match pair {
+                Pair::Dense(x, _) => self.dense.add_cross(x, panel, own, r),
+                Pair::Sparse(x, _) => sparse::add_cross((x, &self.columns), panel, rows, r, cross),
             }
         }
-        if let Factor::Dense(_) = h.factor {
+        if let Pair::Dense(..) = pair {
             self.dense.flush();
         }
     }
@@ -233,7 +253,7 @@ impl<T: Typed> Worker<T> {
 }
 
 /// Multiplies rows of r numbers by √ω of the rows of a panel.
-fn times_roots<T: Typed>(data: &GroupedData<'_, T>, panel: &[usize], values: &mut [f64], r: usize) {
+fn times_roots(data: &GroupedData<'_>, panel: &[usize], values: &mut [f64], r: usize) {
     for (&row, values) in panel.iter().zip(values.chunks_exact_mut(r)) {
         let root = data.root(row);
         values.iter_mut().for_each(|v| *v *= root);
@@ -249,15 +269,14 @@ fn add_rows(padded_rows: &[f64], r: usize, total: &mut [f64]) {
 
 /// Updates W (rows in the order of the parts, each once) for `h` and returns every group's statistics;
 /// where groups overlap, those of all rows together come last.
-pub(crate) fn run<T: Typed>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn run<T: Element>(
+    data: Table<'_, '_, T>,
     h: &Dictionary,
     step: RowStep,
     w: &mut [T],
     workers: &mut Workers<T>,
 ) -> Vec<Statistics> {
-    let sparse = matches!(data.matrix, Matrix::Sparse(_));
-    let prepared = Prepared::new(h, data.scale(), sparse);
+    let prepared = Prepared::new(h, data.scale(), matches!(data.matrix, Matrix::Sparse(_)));
     let whole = data.overlaps().then(|| data.squared_norm());
     let sums = data.groups.len() + usize::from(whole.is_some());
     let mut total = vec![Statistics::zero(h.rank, h.features); sums];
@@ -274,8 +293,8 @@ pub(crate) struct Workers<T> {
 }
 
 /// Updates W and adds to every group's sums, which [`finish`] makes into statistics.
-pub(super) fn add<T: Typed>(
-    data: &GroupedData<'_, T>,
+pub(super) fn add<T: Element>(
+    data: Table<'_, '_, T>,
     h: &Prepared<T>,
     step: RowStep,
     w: &mut [T],
@@ -341,9 +360,9 @@ fn wave_size(threads: usize, rank: usize, features: usize) -> usize {
     threads * (SMALL / (rank * features * threads).max(1)).max(1)
 }
 
-fn work<T: Typed>(data: &GroupedData<'_, T>, rank: usize) -> usize {
+fn work<T: Element>(data: Table<'_, '_, T>, rank: usize) -> usize {
     let rows = data.grouped_count();
-    match &data.matrix {
+    match data.matrix {
         Matrix::Dense(x) => rows * x.ncols() * rank,
         Matrix::Sparse(x) => (x.stored() + rows * rank) * rank,
     }

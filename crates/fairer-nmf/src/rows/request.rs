@@ -183,6 +183,7 @@ struct Envelope {
 impl Request {
     /// The question as bytes; `whole` with all that makes its W anew, for a share that has lost it.
     #[must_use]
+    #[inline]
     pub fn to_bytes(&self, whole: bool) -> Vec<u8> {
         // A W that nothing has happened to is made from its start, by everybody.
         let recipe = (whole || self.head.version == 0).then(|| &*self.recipe);
@@ -203,6 +204,7 @@ impl Request {
     }
 
     /// The question behind [`Request::to_bytes`], and whether its W can be made from it.
+    #[inline]
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<(Self, bool)> {
         let bad = || Error::Rows {
             reason: "a question to a share of the rows arrived incomplete: \

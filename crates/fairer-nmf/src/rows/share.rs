@@ -8,7 +8,7 @@ use super::digest::{digest, to_parts};
 use super::moments::InMemory;
 use super::request::{Ask, Begin, Recipe, Request};
 use super::{RowStep, pass};
-use crate::data::{Group, GroupedData, Matrix, Typed, check_entries};
+use crate::data::{Element, Group, GroupedData, Matrix, Table, check_entries};
 use crate::dictionary::Dictionary;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ struct Kept<T> {
     last: Vec<f64>,
 }
 
-impl<T: Typed> Share<T> {
+impl<T: Element> Share<T> {
     /// Takes rows with the number of every row's group, among `groups`. They are `first` and those
     /// after it among the rows of all shares: what a row begins with at random depends on that
     /// number.
@@ -64,7 +64,7 @@ impl<T: Typed> Share<T> {
             })?;
             group.rows.push(row);
         }
-        check_entries(matrix)?;
+        check_entries(&matrix.clone().into())?;
         Ok(Self { groups: own, first, runs: HashMap::new() })
     }
 
@@ -135,7 +135,7 @@ impl<T: Typed> Share<T> {
         matrix: &Matrix<'_, T>,
         request: &Request,
         whole: bool,
-        find: impl FnOnce(&GroupedData<'_, T>, &Dictionary, &[T]) -> Vec<f64>,
+        find: impl FnOnce(&GroupedData<'_>, &Dictionary, &[T]) -> Vec<f64>,
     ) -> Result<Option<Vec<f64>>> {
         let Some(kept) = self.kept(matrix, request, whole, &request.recipe) else {
             return Ok(None);
@@ -194,7 +194,7 @@ impl<T: Typed> Share<T> {
     ) -> Vec<f64> {
         let Kept { w, scale, only, .. } = kept;
         self.with_data(matrix, scale, *only, |data| {
-            let found = pass::run(data, h, step, w, &mut pass::Workers::default());
+            let found = pass::run(Table::of(data), h, step, w, &mut pass::Workers::default());
             found.into_iter().flat_map(|s| s.gram.into_iter().chain(s.cross)).collect()
         })
     }
@@ -205,7 +205,7 @@ impl<T: Typed> Share<T> {
         matrix: &Matrix<'_, T>,
         scale: &[f64],
         only: Option<usize>,
-        work: impl FnOnce(&GroupedData<'_, T>) -> R,
+        work: impl FnOnce(&GroupedData<'_>) -> R,
     ) -> R {
         let mut rest = std::mem::take(&mut self.groups);
         let groups = match only {
@@ -216,7 +216,7 @@ impl<T: Typed> Share<T> {
             }
         };
         let scale = (!scale.is_empty()).then(|| scale.to_vec());
-        let mut data = GroupedData::of_block(matrix.clone(), groups, scale);
+        let mut data = GroupedData::of_block(matrix.clone().into(), groups, scale);
         let result = work(&data);
         match only {
             None => rest = std::mem::take(&mut data.groups),
@@ -247,7 +247,7 @@ fn dictionary<T>(kept: &Kept<T>, numbers: &[f64]) -> Result<Dictionary> {
 
 /// Rows, stored entries and entries that are not zero of every group, Σ stored² over rows, ‖X_ℓ‖²,
 /// and Σ x² of every column without scale.
-fn survey<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
+fn survey(data: &GroupedData<'_>) -> Vec<f64> {
     let (mut counts, mut norms) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
     let mut squares = 0.0;
     for group in data.groups() {
@@ -256,7 +256,7 @@ fn survey<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
             let mut here = 0.0;
             data.matrix.for_each_in_row(row, |_, x| {
                 here += 1.0;
-                nonzero += if x.to_f64() == 0.0 { 0.0 } else { 1.0 };
+                nonzero += if x == 0.0 { 0.0 } else { 1.0 };
             });
             stored += here;
             squares += here * here;
@@ -270,7 +270,7 @@ fn survey<T: Typed>(data: &GroupedData<'_, T>) -> Vec<f64> {
     counts.concat().into_iter().chain([squares]).chain(norms).chain(columns).collect()
 }
 
-fn moments<T: Typed>(data: &GroupedData<'_, T>, ask: Ask, numbers: &[f64]) -> Result<Vec<f64>> {
+fn moments(data: &GroupedData<'_>, ask: Ask, numbers: &[f64]) -> Result<Vec<f64>> {
     let own = InMemory::new(data);
     let groups = data.groups().len();
     let weights = numbers.get(..groups);
@@ -290,7 +290,7 @@ fn moments<T: Typed>(data: &GroupedData<'_, T>, ask: Ask, numbers: &[f64]) -> Re
 }
 
 /// ‖x_i − w_iH‖² of a group's rows.
-fn errors<T: Typed>(data: &GroupedData<'_, T>, h: &Dictionary, w: &[T], group: usize) -> Vec<f64> {
+fn errors<T: Element>(data: &GroupedData<'_>, h: &Dictionary, w: &[T], group: usize) -> Vec<f64> {
     let rows = |groups: &[Group]| groups.iter().map(|g| g.rows.len()).sum::<usize>();
     let before = rows(&data.groups()[..group]) * h.rank;
     let own = data.groups()[group].rows.len() * h.rank;
@@ -311,8 +311,8 @@ fn poisson() -> Vec<f64> {
 
 /// Sums over rows with counts that are Poisson of mean 1 and depend on (seed, row, draw) alone
 /// (Hanley and MacGibbon 2006; Chamandy et al. 2012): for many rows the bootstrap's.
-fn resample<T: Typed>(
-    data: &GroupedData<'_, T>,
+fn resample<T: Element>(
+    data: &GroupedData<'_>,
     h: &Dictionary,
     w: &[T],
     draws: usize,

@@ -1,14 +1,15 @@
 //! Laws of the door: a fit does not know who holds the rows.
 
 use super::*;
-use crate::data::{Csr, Indices};
+use crate::data::{Csr, Element, Indices};
 use crate::fit::{RowsFit, Start, StartWeights, fit_rows};
 use crate::random::{Purpose, Stream};
 use crate::{Baseline, Fit, Init, Method, Parameters, Stopping, Update, fit, silent, synthetic};
+use ndarray::Array2;
 
 /// Rows cut into parts, each with a holder of its own: what reaches the loop is only ever added up.
 struct Cut<'a> {
-    data: GroupedData<'a, f64>,
+    data: GroupedData<'a>,
     parts: usize,
     unit: f64,
     groups: Vec<RowGroup>,
@@ -24,7 +25,7 @@ struct Part<'a> {
 
 impl<'a> Cut<'a> {
     /// Row i goes to part i mod `parts`.
-    fn new(data: GroupedData<'a, f64>, unit: f64, parts: usize) -> Self {
+    fn new(data: GroupedData<'a>, unit: f64, parts: usize) -> Self {
         let held = (0..parts).map(|part| {
             let mine = |rows: &[usize]| {
                 rows.iter().copied().filter(|r| r % parts == part).collect::<Vec<_>>()
@@ -39,16 +40,17 @@ impl<'a> Cut<'a> {
             let groups = of_part.iter().map(|(l, ..)| *l).collect();
             let rows = of_part.into_iter().map(|(_, name, rows)| (name, rows)).collect();
             let data = data.regrouped(rows).expect("no part of a group is all zero");
-            let rows = Box::new(memory::Memory::new(&data, Units::Given)) as Box<dyn Rows + 'a>;
+            let rows =
+                Box::new(memory::Memory::<f64>::new(&data, Units::Given)) as Box<dyn Rows + 'a>;
             Part { groups, rows }
         });
         let held = held.collect();
-        let whole = memory::Memory::new(&data, Units::Given);
+        let whole = memory::Memory::<f64>::new(&data, Units::Given);
         let (groups, trusted) = (whole.groups().to_vec(), whole.trusted_squared_error());
         Self { data, parts, unit, groups, held, trusted }
     }
 
-    fn in_own_units(data: &GroupedData<'a, f64>, parts: usize) -> Self {
+    fn in_own_units(data: &GroupedData<'a>, parts: usize) -> Self {
         let (data, unit) = data.in_own_units();
         Self::new(data, unit, parts)
     }
@@ -110,7 +112,7 @@ impl Rows for Cut<'_> {
         Box::new(CutMoments(self))
     }
     fn digest(&self) -> Result<u64> {
-        memory::Memory::new(&self.data, Units::Given).digest()
+        memory::Memory::<f64>::new(&self.data, Units::Given).digest()
     }
     fn apart(&self) -> Box<dyn Rows + '_> {
         Box::new(Cut::new(self.data.clone(), self.unit, self.parts))
@@ -229,8 +231,8 @@ fn any_holder_gives_the_same_iterations() {
         assert_eq!(model.iterations(), other.model.iterations());
         let history =
             distance(model.history.iter().flatten(), other.model.history.iter().flatten());
-        let factors =
-            distance(&model.components, &other.model.components).max(distance(&representation, &w));
+        let factors = distance(&model.components, &other.model.components)
+            .max(distance(&representation.to_f64(), &w));
         assert!(history < 1e-10, "{method:?}: losses differ by {history:e}");
         assert!(factors < 1e-10, "{method:?}: factors differ by {factors:e}");
     }
@@ -288,7 +290,7 @@ fn exact_rows_do_not_depend_on_the_rows_that_they_begin_near() {
             Dictionary::from_components(h.view())
         };
         let (first, second, wide) = (topics(5), topics(5), topics(10));
-        let known = T::hold(&data, Units::Own);
+        let known = hold(&data, Units::Own);
         let mut one = known.apart();
         one.begin(5, RowStart::Zero).unwrap();
         one.pass(&first, RowStep::EXACT).unwrap();

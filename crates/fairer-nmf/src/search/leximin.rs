@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::init::Init;
     use crate::iteration::{criteria, run_once};
-    use crate::rows::{Element, Units};
+    use crate::rows::{self, Units};
     use crate::{GroupedData, silent, synthetic};
 
     /// The last level from a run that is not done, so that there is room: the total error falls, though it lies above what groups
@@ -91,7 +91,7 @@ mod tests {
         for seed in 0..6 {
             let (x, labels) = synthetic::first(seed);
             let data = GroupedData::new(x.view(), &labels).unwrap();
-            let rows = f64::hold(&data, Units::Own);
+            let rows = rows::hold(&data, Units::Own);
             let baselines: Vec<f64> = rows.groups().iter().map(|g| 0.1 * g.norm()).collect();
             let own = criteria(&*rows, &baselines);
             let stopping = Stopping { max_iterations: 20, ..Stopping::default() };

@@ -3,8 +3,7 @@
 use super::held_out::held_out_baselines;
 use crate::baseline::{Baseline, GroupBaseline};
 use crate::iteration::Context;
-use crate::once::once;
-use crate::rows::{Element, Rows, Units};
+use crate::rows::{Rows, Units, hold};
 use crate::search::baselines::held_baselines;
 use crate::{GroupedData, Observer, Parameters, Result};
 use std::time::Instant;
@@ -13,8 +12,8 @@ use std::time::Instant;
 ///
 /// # Errors
 /// As [`fit`](crate::fit()).
-pub fn estimate_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+pub fn estimate_baselines(
+    data: &GroupedData<'_>,
     rank: usize,
     baseline: &Baseline,
     seed: u64,
@@ -23,20 +22,9 @@ pub fn estimate_baselines<T: Element>(
     baselines_within(data, rank, baseline, seed, None, observer)
 }
 
-once! {
-    /// [`estimate_baselines`] with runs that end at the deadline.
-    pub(crate) fn baselines_within(
-        data,
-        rank: usize,
-        baseline: &Baseline,
-        seed: u64,
-        deadline: Option<Instant>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<GroupBaseline>> = within;
-}
-
-fn within<T: Element>(
-    data: &GroupedData<'_, T>,
+/// [`estimate_baselines`] with runs that end at the deadline.
+pub(crate) fn baselines_within(
+    data: &GroupedData<'_>,
     rank: usize,
     baseline: &Baseline,
     seed: u64,
@@ -48,7 +36,7 @@ fn within<T: Element>(
         return held_out_baselines(data, rank, folds, runs, seed, observer);
     }
     let context = Context { deadline, limit: data.limit, ..Context::without_limit(observer) };
-    held_baselines(&*T::hold(data, Units::Own), rank, baseline, seed, &context)
+    held_baselines(&*hold(data, Units::Own), rank, baseline, seed, &context)
 }
 
 /// [`estimate_baselines`] for rows that somebody else holds.

@@ -4,11 +4,9 @@
 use super::draws::{Baselines, Draws, Own};
 use super::scatter::{Alike, Scatter, moments, nine_of_ten};
 use crate::evaluate::evaluate;
-use crate::once::once;
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::Purpose;
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::{Baseline, Error, GroupedData, Observer, Result, student};
 use ndarray::ArrayView2;
@@ -16,38 +14,6 @@ use std::time::Instant;
 
 /// Fewer draws than this say nothing.
 const AT_LEAST: usize = 10;
-
-once! {
-    /// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
-    /// knows no labels (H, r×n). What the size-adjusted criterion allows for.
-    ///
-    /// # Errors
-    /// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
-    /// to stop.
-    pub fn chance_losses(
-        data,
-        components: ArrayView2<'_, f64>,
-        draws: usize,
-        seed: u64,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<f64>> = means;
-}
-
-once! {
-    /// What random groups of every group's size pay under a dictionary that knows no labels (H, r×n), by `draws` of them,
-    /// with baselines of a kind (the best where they were given): what stands beside a loss that no test was asked of.
-    ///
-    /// # Errors
-    /// As [`chance_losses`].
-    pub fn chance_bands(
-        data,
-        components: ArrayView2<'_, f64>,
-        baseline: &Baseline,
-        draws: usize,
-        seed: u64,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<ChanceBand>> = bands;
-}
 
 /// What random groups of one size pay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,8 +31,13 @@ impl ChanceBand {
     pub const DRAWS: usize = 20;
 }
 
-fn bands<T: Element>(
-    data: &GroupedData<'_, T>,
+/// What random groups of every group's size pay under a dictionary that knows no labels (H, r×n), by `draws` of them,
+/// with baselines of a kind (the best where they were given): what stands beside a loss that no test was asked of.
+///
+/// # Errors
+/// As [`chance_losses`].
+pub fn chance_bands(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     baseline: &Baseline,
     draws: usize,
@@ -80,8 +51,14 @@ fn bands<T: Element>(
     Ok(found.into_iter().map(band).collect())
 }
 
-fn means<T: Element>(
-    data: &GroupedData<'_, T>,
+/// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
+/// knows no labels (H, r×n). What the size-adjusted criterion allows for.
+///
+/// # Errors
+/// A dictionary that does not fit the data, or no draws; [`Error::Stopped`] where the observer asks
+/// to stop.
+pub fn chance_losses(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     draws: usize,
     seed: u64,
@@ -116,8 +93,8 @@ pub(crate) struct Chance {
 }
 
 /// Chance of every group, with draws that end at the deadline; without any, nothing is allowed for.
-pub(crate) fn chance_within<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn chance_within(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     draws: usize,
     seed: u64,
@@ -128,8 +105,8 @@ pub(crate) fn chance_within<T: Element>(
 }
 
 /// The same against baselines of another kind.
-fn chance_with<T: Element>(
-    data: &GroupedData<'_, T>,
+fn chance_with(
+    data: &GroupedData<'_>,
     components: ArrayView2<'_, f64>,
     own: Own<'_>,
     draws: usize,

@@ -4,7 +4,6 @@ use super::alone::estimate_baselines;
 use super::fitter::Fitter;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, Result};
 use ndarray::ArrayView2;
@@ -40,8 +39,8 @@ impl<'a> Own<'a> {
 
 /// The draws of one dictionary.
 #[derive(Clone, Copy)]
-pub(crate) struct Draws<'a, 'd, T> {
-    pub data: &'a GroupedData<'d, T>,
+pub(crate) struct Draws<'a, 'd> {
+    pub data: &'a GroupedData<'d>,
     pub components: ArrayView2<'a, f64>,
     pub row_errors: &'a [f64],
     pub own: Own<'a>,
@@ -49,7 +48,7 @@ pub(crate) struct Draws<'a, 'd, T> {
     pub steps: &'a Steps<'a>,
 }
 
-impl<T: Element> Draws<'_, '_, T> {
+impl Draws<'_, '_> {
     /// The losses of draw b; draw 0 has the groups as they are.
     pub(crate) fn losses(&self, b: usize) -> Result<Vec<f64>> {
         self.losses_up_to(b, usize::MAX)

@@ -4,7 +4,6 @@ use crate::evaluate::errors_by_group;
 use crate::iteration::Start;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::search::fit_plain;
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, Method, Model, Parameters, Progress, Result, Stopping};
@@ -25,14 +24,14 @@ pub(crate) fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
 }
 
 /// Standard NMF of sets of rows of one data set.
-pub(crate) struct Fitter<'a, 'd, T> {
-    pub data: &'a GroupedData<'d, T>,
+pub(crate) struct Fitter<'a, 'd> {
+    pub data: &'a GroupedData<'d>,
     pub rank: usize,
     pub seed: u64,
     pub steps: &'a Steps<'a>,
 }
 
-impl<'d, T: Element> Fitter<'_, 'd, T> {
+impl<'d> Fitter<'_, 'd> {
     fn parameters(&self, purpose: Purpose) -> Parameters {
         Parameters {
             method: Method::standard(),
@@ -52,7 +51,7 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
     }
 
     /// The rows as data of one group; none where they are all zero.
-    pub fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d, T>>> {
+    pub fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d>>> {
         if rows.iter().all(|&row| self.data.row_squared_norm(row) <= 0.0) {
             return Ok(None);
         }
@@ -129,7 +128,7 @@ impl<'d, T: Element> Fitter<'_, 'd, T> {
     /// A run from `start`, or at random.
     fn run(
         &self,
-        data: &GroupedData<'_, T>,
+        data: &GroupedData<'_>,
         parameters: &Parameters,
         start: Option<ArrayView2<'_, f64>>,
     ) -> Result<Model> {

@@ -21,7 +21,6 @@ use crate::evaluate::{Evaluation, errors_by_group};
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::search::fit_plain;
 use crate::steps::Steps;
 use crate::{Error, GroupedData, Observer, Parameters, Result};
@@ -71,9 +70,9 @@ pub fn is_small(rows: usize, rank: usize) -> bool {
 ///
 /// # Errors
 /// Fewer than two folds, no runs, or an evaluation of other data.
-pub fn held_out<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub fn held_out(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     folds: usize,
     runs: usize,
     seed: u64,
@@ -82,15 +81,15 @@ pub fn held_out<T: Element>(
 }
 
 /// Folds of all groups together: the steps of [`watched`].
-pub(crate) fn count<T: Element>(data: &GroupedData<'_, T>, folds: usize) -> usize {
+pub(crate) fn count(data: &GroupedData<'_>, folds: usize) -> usize {
     let of_group = |rows: usize| if rows < 2 { 0 } else { folds.min(rows) };
     data.groups().iter().map(|g| of_group(g.rows.len())).sum()
 }
 
 /// [`held_out`] with an observer.
-pub(crate) fn watched<T: Element>(
-    data: &GroupedData<'_, T>,
-    evaluation: &Evaluation<T>,
+pub(crate) fn watched(
+    data: &GroupedData<'_>,
+    evaluation: &Evaluation,
     folds: usize,
     runs: usize,
     seed: u64,
@@ -107,8 +106,8 @@ pub(crate) fn watched<T: Element>(
 }
 
 /// E_ℓ of every group on rows that its own dictionary has not seen; its norm for a group of one row.
-pub(crate) fn held_out_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn held_out_baselines(
+    data: &GroupedData<'_>,
     rank: usize,
     folds: usize,
     runs: usize,
@@ -125,8 +124,8 @@ pub(crate) fn held_out_baselines<T: Element>(
 }
 
 /// e_ℓ of every group; none for a group of one row.
-fn relative_baselines<T: Element>(
-    data: &GroupedData<'_, T>,
+fn relative_baselines(
+    data: &GroupedData<'_>,
     rank: usize,
     (folds, runs): (usize, usize),
     seed: u64,
@@ -158,8 +157,8 @@ fn relative_baselines<T: Element>(
 }
 
 /// Squared error of a fold's rows under the dictionary of the other rows.
-fn one_fold<T: Element>(
-    data: &GroupedData<'_, T>,
+fn one_fold(
+    data: &GroupedData<'_>,
     rows: &[usize],
     (fold, folds): (usize, usize),
     parameters: &Parameters,

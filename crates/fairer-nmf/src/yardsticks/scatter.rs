@@ -1,7 +1,6 @@
 //! How the losses of random groups scatter: groups of one size together.
 
 use crate::GroupedData;
-use crate::rows::Element;
 use std::collections::BTreeMap;
 
 /// Mean and standard deviation of the losses of random groups of every group's size.
@@ -36,7 +35,7 @@ pub(crate) struct Alike {
 }
 
 impl Alike {
-    pub fn of<T: Element>(data: &GroupedData<'_, T>) -> Self {
+    pub fn of(data: &GroupedData<'_>) -> Self {
         let mut of_size: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (l, group) in data.groups().iter().enumerate() {
             of_size.entry(group.rows.len()).or_default().push(l);

@@ -4,7 +4,6 @@ use super::*;
 use crate::evaluate::evaluate;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
-use crate::rows::Element;
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, silent};
 use ndarray::Array2;
@@ -26,16 +25,12 @@ fn steps() -> Steps<'static> {
     Steps::unwatched(AuditPart::RandomGroups)
 }
 
-fn fitter<'a, 'd, T: Element>(
-    data: &'a GroupedData<'d, T>,
-    rank: usize,
-    steps: &'a Steps<'a>,
-) -> Fitter<'a, 'd, T> {
+fn fitter<'a, 'd>(data: &'a GroupedData<'d>, rank: usize, steps: &'a Steps<'a>) -> Fitter<'a, 'd> {
     Fitter { data, rank, seed: 3, steps }
 }
 
 /// What a dictionary leaves of some rows, in all, from the library's own evaluation of all rows.
-fn left(data: &GroupedData<'_, f64>, h: &Array2<f64>, rows: &[usize]) -> f64 {
+fn left(data: &GroupedData<'_>, h: &Array2<f64>, rows: &[usize]) -> f64 {
     let zeros = vec![0.0; data.groups().len()];
     let all = evaluate(data, h.view(), None, &zeros).unwrap().row_squared_errors;
     rows.iter().map(|&row| all[row]).sum()

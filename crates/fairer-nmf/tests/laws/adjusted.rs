@@ -31,13 +31,13 @@ fn draw(sizes: &[usize], own: f64, noise: f64, seed: u64) -> (Array2<f64>, Vec<S
     (x, labels)
 }
 
-fn total_error(fit: &Fit<f64>) -> f64 {
+fn total_error(fit: &Fit) -> f64 {
     let groups = &fit.model.groups;
     let squares: f64 = groups.iter().map(|g| (g.relative_error * g.norm).powi(2)).sum();
     (squares / groups.iter().map(|g| g.norm * g.norm).sum::<f64>()).sqrt()
 }
 
-fn fitted(data: &GroupedData<'_, f64>, method: Method, baseline: Baseline) -> Fit<f64> {
+fn fitted(data: &GroupedData<'_>, method: Method, baseline: Baseline) -> Fit {
     let p = Parameters::new(5).with(|p| {
         p.method = method;
         p.baseline = baseline;
@@ -80,12 +80,12 @@ fn in_short(rank: usize) -> Parameters {
     })
 }
 
-fn careful(data: &GroupedData<'_, f64>) -> Fit<f64> {
+fn careful(data: &GroupedData<'_>) -> Fit {
     fit(data, &in_short(5), &silent).unwrap()
 }
 
 /// The groups that a fit says it left what they have, and whether these are all.
-fn left_alone(fit: &Fit<f64>) -> (Vec<String>, bool) {
+fn left_alone(fit: &Fit) -> (Vec<String>, bool) {
     let of = |w: &Warning| match w {
         Warning::GroupsLikeChance { groups, all, .. } => Some((groups.clone(), *all)),
         _ => None,
@@ -153,7 +153,7 @@ fn a_group_that_really_pays_is_helped_as_with_the_papers_baseline() {
     for seed in 0..6 {
         let (x, labels) = draw(&[25, 120, 160], 0.25, 0.15, seed);
         let data = GroupedData::new(x.view(), &labels).unwrap();
-        let error = |fit: Fit<f64>| fit.model.groups[0].relative_error;
+        let error = |fit: Fit| fit.model.groups[0].relative_error;
         let before = error(fitted(&data, Method::standard(), Baseline::Zero));
         before_all += before;
         by_adjusted += before - error(fitted(&data, Method::am(), Baseline::adjusted()));

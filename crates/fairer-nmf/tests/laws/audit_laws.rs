@@ -215,7 +215,7 @@ fn bad_input_is_named() {
     let h = random(2, 4, 2);
     let mut negative = h.clone();
     negative[[1, 2]] = -1e-17;
-    let text = |r: fairer_nmf::Result<audit::Evaluation<f64>>| r.unwrap_err().to_string();
+    let text = |r: fairer_nmf::Result<audit::Evaluation>| r.unwrap_err().to_string();
     let said = text(evaluate(&data, negative.view(), None, &[0.0, 0.0]));
     assert!(said.contains("row 1, column 2") && said.contains("clip"), "{said}");
     let said = text(evaluate(&data, h.slice(s![.., ..3]), None, &[0.0, 0.0]));

@@ -52,7 +52,7 @@ fn the_bound_is_the_best_that_cutting_planes_with_full_spectra_find() {
 
 /// What is left of the squared norm beside the r largest eigenvalues, by Jacobi rotations until
 /// nothing is off the diagonal: another way to a full spectrum than any in the library.
-fn full_tail(data: &GroupedData<'_, f64>, x: &Array2<f64>, weights: &[f64], rank: usize) -> f64 {
+fn full_tail(data: &GroupedData<'_>, x: &Array2<f64>, weights: &[f64], rank: usize) -> f64 {
     let n = x.ncols();
     let mut s = Array2::<f64>::zeros((n, n));
     for (group, w) in data.groups().iter().zip(weights) {
@@ -172,7 +172,7 @@ fn sparse_dense_wide_and_tall_data_have_one_bound() {
     let sparse = GroupedData::new(csr, &labels).unwrap();
     let wide = GroupedData::new(wide.view(), &labels).unwrap();
     let errors: Vec<f64> = dense.groups().iter().map(|g| 0.1 * g.norm()).collect();
-    let value = |data: &GroupedData<'_, f64>| global_bound(data, 4, &errors).value.unwrap();
+    let value = |data: &GroupedData<'_>| global_bound(data, 4, &errors).value.unwrap();
     assert!(value(&dense) > 0.1);
     assert!((value(&dense) - value(&sparse)).abs() < 1e-6);
     assert!((value(&dense) - value(&wide)).abs() < 1e-6);

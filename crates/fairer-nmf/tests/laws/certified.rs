@@ -118,10 +118,7 @@ fn am_worst_loss_never_rises_in_hard_cases() {
 }
 
 /// The largest loss and the weights of every iteration of a run.
-fn watched(
-    data: &GroupedData<'_, f64>,
-    parameters: &Parameters,
-) -> (Vec<f64>, Vec<Vec<f64>>, Model) {
+fn watched(data: &GroupedData<'_>, parameters: &Parameters) -> (Vec<f64>, Vec<Vec<f64>>, Model) {
     let seen = Mutex::new((Vec::new(), Vec::new()));
     let watch = |progress: &Progress<'_>| {
         if let Progress::Iteration { iteration: 1.., worst_loss, weights, .. } = *progress {

@@ -22,7 +22,7 @@ fn at(path: &Path, resume: bool) -> Checkpoint {
 }
 
 /// The same bits, whatever of the model.
-fn assert_same(a: &Fit<f64>, b: &Fit<f64>, what: &str) {
+fn assert_same(a: &Fit, b: &Fit, what: &str) {
     assert_eq!(a.model.to_bytes().unwrap(), b.model.to_bytes().unwrap(), "{what}");
     assert_eq!(a.representation, b.representation, "{what}");
 }
@@ -86,7 +86,7 @@ fn other_data_or_parameters_are_refused_with_the_reason() {
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let refused = |data: &GroupedData<'_, f64>, p: &Parameters| {
+    let refused = |data: &GroupedData<'_>, p: &Parameters| {
         let error = fit_kept(data, p, Some(&at(&path, true)), &silent).expect_err("refused");
         error.to_string()
     };

@@ -61,7 +61,7 @@ pub struct OwnedCsr<T> {
     values: Vec<T>,
 }
 
-impl<T: fairer_nmf::rows::Element + PartialEq> OwnedCsr<T> {
+impl<T: fairer_nmf::data::Element + PartialEq> OwnedCsr<T> {
     pub fn of(x: &Array2<T>) -> Self {
         let (mut starts, mut wide, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in x.rows() {

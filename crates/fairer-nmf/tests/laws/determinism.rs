@@ -1,7 +1,7 @@
 //! Same seed, same answer: bitwise for any thread count, to rounding for any layout.
 
 use crate::common::{OwnedCsr, fixed, history_distance, methods, noisy};
-use fairer_nmf::rows::Element;
+use fairer_nmf::data::AnyMatrix;
 use fairer_nmf::{Baseline, Fit, GroupedData, Matrix, Method, baseline::Estimate, fit};
 use fairer_nmf::{Stopping, silent};
 use ndarray::{Array2, ShapeBuilder, s};
@@ -10,17 +10,17 @@ fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
-fn bits<T: Element>(fit: &Fit<T>) -> Vec<u64> {
+fn bits(fit: &Fit) -> Vec<u64> {
     let model = &fit.model;
     let groups = model.groups.iter().flat_map(|g| [g.loss, g.relative_error, g.baseline.error]);
     let history = model.history.iter().flatten().copied();
-    let w = fit.representation.iter().map(|v| v.to_f64());
+    let w = fit.representation.to_f64();
     let all = model.components.iter().copied().chain(groups).chain(history).chain(w);
     all.map(f64::to_bits).collect()
 }
 
-fn assert_same_for_any_thread_count<'a, T: Element>(
-    matrix: impl Fn() -> Matrix<'a, T>,
+fn assert_same_for_any_thread_count<'a, M: Into<AnyMatrix<'a>>>(
+    matrix: impl Fn() -> M,
     labels: &[&str],
     what: &str,
 ) {
@@ -50,10 +50,10 @@ fn same_seed_gives_bitwise_the_same_model_for_any_thread_count() {
     let (x, labels) = noisy(1, 4501, 70);
     let y = x.mapv(|v| v as f32);
     let (sparse_x, sparse_y) = (OwnedCsr::of(&x), OwnedCsr::of(&y));
-    assert_same_for_any_thread_count(|| x.view().into(), &labels, "dense f64");
-    assert_same_for_any_thread_count(|| y.view().into(), &labels, "dense f32");
-    assert_same_for_any_thread_count(|| sparse_x.narrow().into(), &labels, "sparse f64");
-    assert_same_for_any_thread_count(|| sparse_y.wide().into(), &labels, "sparse f32");
+    assert_same_for_any_thread_count(|| x.view(), &labels, "dense f64");
+    assert_same_for_any_thread_count(|| y.view(), &labels, "dense f32");
+    assert_same_for_any_thread_count(|| sparse_x.narrow(), &labels, "sparse f64");
+    assert_same_for_any_thread_count(|| sparse_y.wide(), &labels, "sparse f32");
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn row_order_does_not_matter() {
         assert!(history_distance(&a.model.history, &b.model.history) < 1e-10, "{method:?}");
         let h = crate::common::distance(&a.model.components, &b.model.components);
         assert!(h < 1e-9, "{method:?}: H {h:e}");
-        let w = Array2::from_shape_fn((m, 4), |(i, k)| a.representation[[order[i], k]]);
-        let w = crate::common::distance(&w, &b.representation);
+        let w = Array2::from_shape_fn((m, 4), |(i, k)| a.representation.to_f64()[[order[i], k]]);
+        let w = crate::common::distance(&w, &b.representation.to_f64());
         assert!(w < 1e-9, "{method:?}: W {w:e}");
     }
 }

@@ -17,7 +17,7 @@ fn weyl(rows: usize, columns: usize, groups: usize, salt: f64) -> (Array2<f64>, 
     (x, (0..rows).map(|i| group(i).to_string()).collect())
 }
 
-fn given(data: &GroupedData<'_, f64>) -> Baseline {
+fn given(data: &GroupedData<'_>) -> Baseline {
     Baseline::Given { errors: data.groups().iter().map(|g| 0.05 * g.norm()).collect() }
 }
 
@@ -79,7 +79,7 @@ fn the_gap_is_about_the_representation_that_is_delivered() {
             p.baseline = given(&data);
         });
         let found = fit(&data, &parameters, &silent).unwrap();
-        let (model, w) = (found.model, found.representation);
+        let (model, w) = (found.model, found.representation.to_f64());
         let errors = model.baseline_errors();
         let statistics = group_statistics(&data, w.view()).unwrap();
         let best = min_max_step(&statistics, &errors, model.components.view(), 1e-10).unwrap();

@@ -1,7 +1,7 @@
 //! What a fit may not depend on, and what it must equal.
 
 use crate::common::{Rng, distance, fixed, history_distance, methods, noisy};
-use fairer_nmf::rows::Element;
+use fairer_nmf::data::Element;
 use fairer_nmf::{Baseline, GroupedData, Method, Stopping, baseline::Estimate, fit::Start};
 use fairer_nmf::{Update, fit, fit::fit_from, silent};
 use ndarray::{Array1, Array2, Axis, Zip};
@@ -71,7 +71,7 @@ fn one_group_under_mu_is_standard_mu() {
     let (a, b) = (run(Method::mu()), run(Method::Standard { update: Update::Mu }));
     let off = history_distance(&a.model.history, &b.model.history);
     assert!(off < 1e-10, "{off:e}");
-    let off = distance(&a.representation, &b.representation);
+    let off = distance(&a.representation.to_f64(), &b.representation.to_f64());
     assert!(off < 1e-8, "W {off:e}");
 }
 
@@ -89,7 +89,7 @@ fn one_group_under_am_ends_where_alternating_nnls_stands_still() {
         fit(&data, &fixed(4, Method::am(), 0).with(|p| p.stopping = stopping), &silent).unwrap();
     let start = Start {
         components: Some(am.model.components.clone()),
-        representation: Some(am.representation.clone()),
+        representation: Some(am.representation.to_f64()),
     };
     let standard = Method::Standard { update: Update::Nnls };
     let further = fit_from(&data, &fixed(4, standard, 20), &start, &silent).unwrap();
@@ -124,7 +124,7 @@ fn transform_gives_the_representation_of_an_exact_fit_and_keeps_the_model() {
         let fit = fit(&data, &parameters, &silent).unwrap();
         let before = fit.model.clone();
         let w = fit.model.transform(x.view()).unwrap();
-        let off = distance(&fit.representation, &w);
+        let off = distance(&fit.representation.to_f64(), &w);
         assert!(off < 1e-8, "{method:?}: {off:e}");
         assert_eq!(before, fit.model);
     }
@@ -136,7 +136,7 @@ fn reported_errors_are_those_of_the_factors() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     for method in methods() {
         let fit = fit(&data, &fixed(5, method, 10), &silent).unwrap();
-        let residual = &x - &fit.representation.dot(&fit.model.components);
+        let residual = &x - &fit.representation.to_f64().dot(&fit.model.components);
         for (group, found) in data.groups().iter().zip(&fit.model.groups) {
             let squares = |a: &Array2<f64>| -> f64 {
                 group.rows.iter().flat_map(|&i| a.row(i).to_vec()).map(|v| v * v).sum()
@@ -204,8 +204,10 @@ fn zero_rows_and_columns_are_legal() {
         let data = GroupedData::new(x.view(), &labels).unwrap().normalize_features().unwrap();
         let parameters = fixed(3, method, 30).with(|p| p.polish = true);
         let fit = fit(&data, &parameters, &silent).unwrap();
-        assert!(fit.model.components.iter().chain(&fit.representation).all(|v| v.is_finite()));
-        assert!(fit.representation.row(7).iter().all(|&v| v == 0.0), "{method:?}");
+        assert!(
+            fit.model.components.iter().chain(&fit.representation.to_f64()).all(|v| v.is_finite())
+        );
+        assert!(fit.representation.to_f64().row(7).iter().all(|&v| v == 0.0), "{method:?}");
         Zip::from(fit.model.components.column(4)).for_each(|&v| assert!(v < 1e-6));
     }
 }

@@ -37,7 +37,7 @@ fn assert_agrees(oracle: &Value, method: Method, expected: &Value, what: &str) {
     let fit = fit_from(&data, &parameters, &start, &silent).unwrap();
     assert_eq!(fit.model.iterations(), max_iterations);
     let h = distance(&matrix(&expected["H"]), &fit.model.components);
-    let w = distance(&matrix(&expected["W"]), &fit.representation);
+    let w = distance(&matrix(&expected["W"]), &fit.representation.to_f64());
     let errors: Vec<f64> = fit.model.groups.iter().map(|g| g.relative_error).collect();
     let e = distance(&numbers(&expected["errors"]), &errors);
     assert!(h < 1e-10 && w < 1e-10 && e < 1e-10, "{what}: H {h:e}, W {w:e}, errors {e:e}");

@@ -268,7 +268,7 @@ fn features_carry_the_errors_that_residuals_have() {
     let mut state = 4;
     let h = Array2::from_shape_simple_fn((2, 14), || uniform(&mut state));
     let found = evaluate(&data, h.view(), None, &[0.0, 0.0]).unwrap();
-    let residual = &x - &found.representation.dot(&h);
+    let residual = &x - &found.representation.to_f64().dot(&h);
     let shares = feature_errors(&data, h.view(), &found, 14).unwrap();
     for (group, rows) in shares.iter().zip([0..20, 20..50]) {
         let own = residual.slice(s![rows, ..]).mapv(|v| v * v);

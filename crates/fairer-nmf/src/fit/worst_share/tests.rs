@@ -34,7 +34,7 @@ fn rows(seed: u64) -> (Array2<f64>, Vec<usize>) {
     (x, (0..36).map(|i| i % 3).collect())
 }
 
-fn with_task(seed: u64, share: f64, tolerance: f64, check: impl FnOnce(&Task<'_, '_, f64>)) {
+fn with_task(seed: u64, share: f64, tolerance: f64, check: impl FnOnce(&Task<'_, '_>)) {
     let (x, codes) = rows(seed);
     let names = ["a", "b", "c"].map(str::to_owned).to_vec();
     let data = GroupedData::with_codes(x.view(), names, &codes).unwrap();

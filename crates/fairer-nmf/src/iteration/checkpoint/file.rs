@@ -120,7 +120,7 @@ impl Head {
     }
 
     pub fn save(&self, path: &Path) -> Result<()> {
-        whole(path, |out| Ok(serde_json::to_writer(&mut *out, self)?))
+        whole(path, |out| out.write_all(&serde_json::to_vec(self)?))
     }
 }
 
@@ -199,7 +199,7 @@ pub(super) fn save_run(
         return Ok(());
     }
     whole(path, |out| {
-        serde_json::to_writer(&mut *out, &head)?;
+        out.write_all(&serde_json::to_vec(&head)?)?;
         out.write_all(b"\n")?;
         let made_from = origin.map(|origin| &origin.dictionary.values);
         for value in dictionaries.iter().map(|h| &h.values).chain(made_from).flatten() {

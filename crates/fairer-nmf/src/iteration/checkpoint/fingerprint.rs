@@ -28,6 +28,11 @@ pub(super) struct Fingerprint {
     sums: Vec<Vec<f64>>,
 }
 
+/// By way of text: what turns parameters into text is there already, for the file.
+fn as_value(parameters: &Parameters) -> serde_json::Result<Value> {
+    serde_json::from_slice(&serde_json::to_vec(parameters)?)
+}
+
 impl Fingerprint {
     /// Reads the rows twice.
     pub fn new(rows: &dyn Rows, parameters: &Parameters) -> Result<Self> {
@@ -39,7 +44,7 @@ impl Fingerprint {
             h.values.fill(1.0);
         }
         let found = own.pass(&h, RowStep::Keep)?;
-        let mut parameters = serde_json::to_value(parameters).unwrap_or(Value::Null);
+        let mut parameters = as_value(parameters).unwrap_or(Value::Null);
         // The time that a fit may take says nothing of its model.
         if let Some(limit) = parameters.pointer_mut("/stopping/time_limit") {
             *limit = Value::Null;

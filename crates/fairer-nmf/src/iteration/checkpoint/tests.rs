@@ -6,7 +6,7 @@ use crate::GroupedData;
 use crate::criterion::Criterion;
 use crate::progress::Progress;
 use crate::random::{Purpose, Stream};
-use crate::rows::{Element as _, Moments, Origin, Representation, RowGroup, RowStart, Units};
+use crate::rows::{Moments, Origin, Representation, RowGroup, RowStart, Units, hold};
 use crate::stopping::{Status, Stopping};
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -28,7 +28,7 @@ fn always(path: &Path, resume: bool) -> Checkpoint {
     Checkpoint { every: Duration::ZERO, ..hour(path, resume) }
 }
 
-fn criteria_of(data: &GroupedData<'_, f64>) -> Vec<Criterion> {
+fn criteria_of(data: &GroupedData<'_>) -> Vec<Criterion> {
     data.groups().iter().map(|g| Criterion { offset: 0.1 * g.norm(), scale: g.norm() }).collect()
 }
 
@@ -74,7 +74,7 @@ fn run(
     let observer = |progress: &Progress<'_>| ear.hear(progress);
     let context = Context { keeper, ..Context::without_limit(&observer) };
     let task = Task { part, ..Task::alone(scheme, &criteria, &stopping, context) };
-    let run = run_once(f64::hold(&data, Units::Own), 3, &Init::Random, 2, &task).unwrap();
+    let run = run_once(hold(&data, Units::Own), 3, &Init::Random, 2, &task).unwrap();
     let numbers = run.dictionary.values.iter().chain(run.history.iter().flatten());
     let numbers = numbers.chain(&run.weights).chain(&run.measured.losses).chain(&run.step_gap);
     (numbers.map(|v| v.to_bits()).collect(), run.status, ear.heard.into_inner().unwrap())
@@ -83,7 +83,7 @@ fn run(
 fn keeper(checkpoint: &Checkpoint) -> Keeper {
     let (x, labels) = noisy(1);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    Keeper::new(checkpoint, &*f64::hold(&data, Units::Own), &Parameters::new(3), 3).unwrap()
+    Keeper::new(checkpoint, &*hold(&data, Units::Own), &Parameters::new(3), 3).unwrap()
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn files_of_another_version_or_out_of_reach_are_an_error_and_not_a_beginning() {
     let path = folder.path().join("state");
     let (x, labels) = noisy(1);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let mut rows = f64::hold(&data, Units::Own);
+    let mut rows = hold(&data, Units::Own);
     let own = keeper(&always(&path, false));
     run(schemes()[0], Some(&own), Part::Restart, 20);
     assert!(own.stood("restart-0", &mut *rows).unwrap().is_some());
@@ -317,7 +317,7 @@ fn other_factors_of_features_are_another_fit() {
         let keeps = |factor: f64, resume: bool| {
             let scale = (0..9).map(|j| if j == 4 { factor } else { 1.0 }).collect();
             let data = GroupedData::new(x.view(), &labels).unwrap().with_scale(scale).unwrap();
-            let rows = f64::hold(&data, Units::Own);
+            let rows = hold(&data, Units::Own);
             Keeper::new(&hour(&path, resume), &*rows, &Parameters::new(3), 0).is_ok()
         };
         assert!(keeps(1.0, false) && keeps(1.0, true) && keeps(1.0 + 1e-13, true), "{unit:e}");

@@ -7,7 +7,7 @@ use crate::init::Init;
 use crate::limit::Limit;
 use crate::progress::Progress;
 use crate::random::{Purpose, Stream};
-use crate::rows::{Element as _, Units};
+use crate::rows::{Units, hold};
 use crate::stopping::Status;
 use crate::weights::WeightRule;
 use crate::{GroupedData, silent};
@@ -22,7 +22,7 @@ fn noisy(seed: u64, rows: usize, features: usize) -> (Array2<f64>, Vec<&'static 
     (x, (0..rows).map(|row| ["a", "b"][usize::from(row % 3 == 0)]).collect())
 }
 
-fn criteria_of(data: &GroupedData<'_, f64>) -> Vec<Criterion> {
+fn criteria_of(data: &GroupedData<'_>) -> Vec<Criterion> {
     data.groups().iter().map(|g| Criterion { offset: 0.05 * g.norm(), scale: g.norm() }).collect()
 }
 
@@ -77,7 +77,7 @@ fn a_run_without_time_delivers_what_is_there_at_its_best_scale() {
     let context = Context { limit: Limit::over(), ..Context::without_limit(&silent) };
     for scheme in [Scheme::min_max(1e-6), Scheme::weighted(Update::Hals, WeightRule::Uniform)] {
         let task = Task::alone(scheme, &criteria, &stopping, context);
-        let mut run = run_once(f64::hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
+        let mut run = run_once(hold(&data, Units::Given), 3, &Init::Random, 0, &task).unwrap();
         assert!(run.measured.relative_errors.iter().all(|e| *e < 0.999), "{:?}", run.measured);
         let kept = run.rows.pass(&run.dictionary, RowStep::Keep).unwrap();
         let found = measure(&*run.rows, &kept, &run.dictionary, &criteria).unwrap();
@@ -94,7 +94,7 @@ fn a_run_without_time_delivers_what_is_there_at_its_best_scale() {
 fn no_tolerance_is_finer_than_what_the_numbers_can_tell() {
     let (x, labels) = noisy(2, 12, 5);
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let rows = f64::hold(&data, Units::Given);
+    let rows = hold(&data, Units::Given);
     let finest = 1e-3 * rows.trusted_squared_error();
     let of = |tolerance: f64, scheme: Scheme| told(&stopping(tolerance, 7), &*rows, scheme);
     let (exact, between) = (Scheme::min_max(1e-6), Scheme::between(0.5, 1.0));
@@ -141,7 +141,7 @@ fn heard(
     let mut task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&observer));
     task.part = Part::Finish;
     change(&mut task);
-    let run = run_once(f64::hold(&data, Units::Given), rank, &Init::Random, 1, &task).unwrap();
+    let run = run_once(hold(&data, Units::Given), rank, &Init::Random, 1, &task).unwrap();
     let squares = run.measured.squares();
     let numbers = vec![run.measured.worst(), squares];
     (all.into_inner().unwrap(), numbers, run.status)
@@ -171,7 +171,7 @@ fn weights_lead_up_to_a_soft_beginning_and_to_no_other() {
     let context = Context::without_limit(&observer);
     let task =
         Task { start_weights: Some(WEIGHTS), ..Task::alone(soft, &criteria, &stopping, context) };
-    let run = run_once(f64::hold(&data, Units::Given), 3, &Init::Random, 1, &task).unwrap();
+    let run = run_once(hold(&data, Units::Given), 3, &Init::Random, 1, &task).unwrap();
     assert_eq!((*told.lock().unwrap(), run.status), (2, Status::Stopped));
 }
 
@@ -268,13 +268,8 @@ fn a_step_that_raises_the_objective_is_not_kept() {
         .collect();
     let stopping = stopping(0.0, 20);
     let alone = |scheme| Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-    let fair = run_once(
-        f64::hold(&data, Units::Given),
-        3,
-        &Init::Random,
-        1,
-        &alone(Scheme::min_max(1e-7)),
-    );
+    let fair =
+        run_once(hold(&data, Units::Given), 3, &Init::Random, 1, &alone(Scheme::min_max(1e-7)));
     let fair = fair.unwrap().dictionary.to_components();
     let given = super::super::Start { components: Some(fair), representation: None };
     let scheme = Scheme {
@@ -284,7 +279,7 @@ fn a_step_that_raises_the_objective_is_not_kept() {
     };
     let worst = |losses: &Vec<f64>| losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let run = |least_fall| {
-        let mut rows = f64::hold(&data, Units::Given);
+        let mut rows = hold(&data, Units::Given);
         let begin = super::super::start::given(&mut *rows, 3, 0, &given).unwrap();
         let run = iterate(rows, begin, &Task { least_fall, ..alone(scheme) }).unwrap();
         let all: Vec<f64> = run.history.iter().map(worst).collect();
@@ -308,7 +303,7 @@ fn a_run_between_the_sum_and_the_worst_is_the_same_in_all_units() {
         let (criteria, stopping) = (criteria_of(&data), stopping(0.0, 12));
         let scheme = Scheme::mixture(0.5, data.squared_norm());
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let mut rows = f64::hold(&data, Units::Given);
+        let mut rows = hold(&data, Units::Given);
         let mut begin = super::super::start::make(&mut *rows, 3, &Init::Random, 0, 2).unwrap();
         begin.dictionary *= unit;
         iterate(rows, begin, &task).unwrap().measured.losses
@@ -328,7 +323,7 @@ fn only_what_exact_rows_follow_is_brought_back() {
         [(Scheme::min_max(1e-6), false), (Scheme::min_max(1e-6).searching(), true)]
     {
         let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-        let mut rows = f64::hold(&data, Units::Given);
+        let mut rows = hold(&data, Units::Given);
         let mut begin = super::super::start::make(&mut *rows, 3, &Init::Random, 0, 2).unwrap();
         begin.dictionary *= 2.0_f64.powi(50);
         begin.first = First::Pass(RowStep::EXACT);
@@ -350,7 +345,7 @@ fn the_first_penalised_dictionary_is_for_the_rows_of_the_start() {
     let cost = crate::penalties::Cost { l1: 0.2, l2: 0.5 };
     let scheme = Scheme::weighted(Update::Nnls, WeightRule::Uniform).penalised((cost, cost));
     let task = Task::alone(scheme, &criteria, &stopping, Context::without_limit(&silent));
-    let mut rows = f64::hold(&data, Units::Given);
+    let mut rows = hold(&data, Units::Given);
     let begin = super::super::start::make(&mut *rows, 3, &Init::Random, 0, 2).unwrap();
     let mut expected = begin.dictionary.clone();
     let first = rows.pass(&expected, RowStep::Keep).unwrap();

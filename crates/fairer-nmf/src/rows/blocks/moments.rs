@@ -2,9 +2,10 @@
 
 use super::Held;
 use super::serve::Grams;
+use crate::data::Element;
 use crate::kernel::tiles::Tiles;
 use crate::rows::moments::Kept;
-use crate::rows::{Element, Moments, Products};
+use crate::rows::{Moments, Products};
 use crate::{Error, Result};
 
 /// The moments of blocks.

@@ -3,13 +3,13 @@
 use super::store::Store;
 use super::{Block, Core, View};
 use crate::Result;
-use crate::data::{Group, GroupedData};
+use crate::data::{Element, Group, GroupedData, Table};
 use crate::dictionary::Dictionary;
 use crate::kernel::tiles::Tiles;
+use crate::rows::RowStep;
 use crate::rows::digest::digest;
 use crate::rows::moments::InMemory;
 use crate::rows::pass::{self, Prepared, Workers};
-use crate::rows::{Element, RowStep};
 use crate::statistics::Statistics;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -25,12 +25,12 @@ pub(super) struct Ask<T> {
 
 /// What is asked of all rows: sums that every block is added to.
 pub(super) trait Question<T>: Send {
-    fn take(&mut self, here: &Here<'_, T>, w: &mut Store<T>) -> Result<()>;
+    fn take(&mut self, here: &Here<'_>, w: &mut Store<T>) -> Result<()>;
 }
 
 /// A block as one who asks sees it.
-pub(super) struct Here<'a, T> {
-    data: GroupedData<'a, T>,
+pub(super) struct Here<'a> {
+    data: GroupedData<'a>,
     /// Where its rows are in W.
     range: Range<usize>,
     rank: usize,
@@ -47,11 +47,11 @@ pub(super) struct Pass<T> {
 }
 
 impl<T: Element> Question<T> for Pass<T> {
-    fn take(&mut self, here: &Here<'_, T>, w: &mut Store<T>) -> Result<()> {
+    fn take(&mut self, here: &Here<'_>, w: &mut Store<T>) -> Result<()> {
         let Self { step, prepared, total, workers } = self;
         let write = *step != RowStep::Keep;
         w.with(here.range.clone(), write, |w| {
-            pass::add(&here.data, prepared, *step, w, total, workers);
+            pass::add(Table::of(&here.data), prepared, *step, w, total, workers);
         })
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Errors {
 }
 
 impl<T: Element> Question<T> for Errors {
-    fn take(&mut self, here: &Here<'_, T>, w: &mut Store<T>) -> Result<()> {
+    fn take(&mut self, here: &Here<'_>, w: &mut Store<T>) -> Result<()> {
         w.with(here.range.clone(), false, |w| {
             let mut rest = &*w;
             for (l, found) in self.found.iter_mut().enumerate() {
@@ -89,7 +89,7 @@ impl<T: Element> Question<T> for Errors {
 pub(super) struct Grams(pub Vec<Tiles>);
 
 impl<T: Element> Question<T> for Grams {
-    fn take(&mut self, here: &Here<'_, T>, _: &mut Store<T>) -> Result<()> {
+    fn take(&mut self, here: &Here<'_>, _: &mut Store<T>) -> Result<()> {
         let block = InMemory::new(&here.data);
         self.0.iter_mut().enumerate().for_each(|(l, tiles)| block.add_gram(l, tiles));
         Ok(())
@@ -100,7 +100,7 @@ impl<T: Element> Question<T> for Grams {
 pub(super) struct Digest(pub u64);
 
 impl<T: Element> Question<T> for Digest {
-    fn take(&mut self, here: &Here<'_, T>, _: &mut Store<T>) -> Result<()> {
+    fn take(&mut self, here: &Here<'_>, _: &mut Store<T>) -> Result<()> {
         self.0 = self.0.wrapping_add(digest(&here.data, here.first as u64));
         Ok(())
     }
@@ -142,7 +142,7 @@ impl<T: Element> Ask<T> {
             rows: rows[l].clone(),
             squared_norm: g.squared_norm,
         });
-        let data = GroupedData::of_block(matrix, groups.collect(), view.scale.clone());
+        let data = GroupedData::of_block(matrix.into(), groups.collect(), view.scale.clone());
         let rank = self.rank;
         let here = Here { data, range: range.start * rank..range.end * rank, rank, first };
         let mut w = self.w.lock().unwrap_or_else(PoisonError::into_inner);

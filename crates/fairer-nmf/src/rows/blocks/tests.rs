@@ -115,7 +115,7 @@ fn blocks_give_the_same_iterations_as_memory() {
                 (own.model.history.iter().flatten(), found.model.history.iter().flatten());
             let far = distance(history.0, history.1)
                 .max(distance(&own.model.components, &found.model.components))
-                .max(distance(&own.representation, &w));
+                .max(distance(&own.representation.to_f64(), &w));
             assert!(far < 1e-10, "{method:?}, {at_once} rows, sparse {sparse}: {far:e}");
             assert_eq!(held.scale().unwrap().len(), x.ncols());
             assert!(distance(data.scale().unwrap(), held.scale().unwrap()) < 1e-12);

@@ -1,15 +1,16 @@
 //! Errors of rows from the residuals themselves, where the statistics cancel.
 
 use super::{PANEL_ROWS, WORTH_SHARING};
-use crate::data::{GroupedData, Typed};
+use crate::data::GroupedData;
 use crate::dictionary::Dictionary;
 use crate::kernel::products::{self, times};
 use crate::kernel::{LANES, fused, padded, vectorised};
+use crate::number::Number;
 use rayon::prelude::*;
 
 /// ‖X_i − W_iH‖² of every row of a part, computed from the residual itself.
-pub(crate) fn row_squared_errors<T: Typed>(
-    data: &GroupedData<'_, T>,
+pub(crate) fn row_squared_errors<T: Number>(
+    data: &GroupedData<'_>,
     part: usize,
     h: &Dictionary,
     w: &[T],
@@ -46,8 +47,8 @@ pub(crate) fn row_squared_errors<T: Typed>(
 const RESIDUALS: usize = 1 << 14;
 
 /// Squared norms of the rows of X_b − W_bH; `components`: H, r rows padded.
-fn residual_squares<T: Typed>(
-    data: &GroupedData<'_, T>,
+fn residual_squares<T: Number>(
+    data: &GroupedData<'_>,
     rows: &[usize],
     w: &[T],
     components: &[f64],

@@ -1,7 +1,7 @@
 //! Laws of the statistics, which only the crate itself sees.
 
 use super::*;
-use crate::data::{Csr, Indices};
+use crate::data::{AnyMatrix, Csr, Indices};
 use crate::limit::Limit;
 use crate::random::{Purpose, Stream};
 use crate::update::Update;
@@ -39,7 +39,7 @@ fn after(
         rows.iter().flatten().flat_map(|&i| w[i * r..(i + 1) * r].to_vec()).collect();
     let named = rows.into_iter().enumerate().map(|(i, rows)| (i.to_string(), rows)).collect();
     let data = data.regrouped(named).unwrap();
-    let statistics = run(&data, h, step, &mut own, &mut Workers::default());
+    let statistics = run(Table::of(&data), h, step, &mut own, &mut Workers::default());
     (statistics, own)
 }
 
@@ -96,8 +96,8 @@ fn error_from_statistics_equals_the_direct_error() {
 }
 
 /// Losses after 15 iterations with panels and chunks of the given rows.
-fn losses_in_blocks<T: crate::rows::Element>(
-    matrix: Matrix<'_, T>,
+fn losses_in_blocks<'a>(
+    matrix: impl Into<AnyMatrix<'a>>,
     labels: &[&str],
     method: Method,
     blocks: Option<(usize, usize)>,
@@ -136,10 +136,10 @@ fn the_size_of_blocks_does_not_matter() {
     let mu = Method::mu();
     let mut rounded_otherwise = false;
     for method in schemes.into_iter().chain([mu, Method::am()]) {
-        let usual = losses_in_blocks(x.view().into(), &labels, method, None);
+        let usual = losses_in_blocks(x.view(), &labels, method, None);
         for blocks in [(1, 1), (3, 7), (64, 64), (50, 1_000), (1_000, 130)] {
-            let dense = losses_in_blocks(x.view().into(), &labels, method, Some(blocks));
-            let sparse = losses_in_blocks(csr.clone().into(), &labels, method, Some(blocks));
+            let dense = losses_in_blocks(x.view(), &labels, method, Some(blocks));
+            let sparse = losses_in_blocks(csr.clone(), &labels, method, Some(blocks));
             for (found, usual) in dense.iter().chain(&sparse).zip(usual.iter().chain(&usual)) {
                 let off = (found - usual).abs();
                 rounded_otherwise |= off > 0.0;
@@ -158,9 +158,9 @@ fn a_pass_whose_time_is_up_keeps_the_rows_and_measures_them() {
     let h = Dictionary { rank: r, features: n, values: random(r * n, 1) };
     let w = random(m * r, 2);
     let data = GroupedData::one_group(x.view()).unwrap();
-    let after = |data: &GroupedData<'_, f64>, step| {
+    let after = |data: &GroupedData<'_>, step| {
         let mut own = w.clone();
-        (run(data, &h, step, &mut own, &mut Workers::default()), own)
+        (run(Table::of(data), &h, step, &mut own, &mut Workers::default()), own)
     };
     let (kept, own) = after(&data, RowStep::Keep);
     assert_eq!(own, w);

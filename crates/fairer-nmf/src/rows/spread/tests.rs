@@ -3,9 +3,10 @@
 use super::*;
 use crate::audit::{Evaluation, Resampling, evaluate, evaluate_spread};
 use crate::baseline::Estimate;
+use crate::data::Element;
 use crate::data::{Csr, Indices};
 use crate::fit::{Checkpoint, fit_kept, fit_rows, fit_rows_kept};
-use crate::rows::{Element, Share};
+use crate::rows::Share;
 use crate::{
     Baseline, GroupedData, Init, Matrix, Method, Model, Parameters, Stopping, Update, fit, silent,
     synthetic,
@@ -264,7 +265,7 @@ fn errors_and_intervals_are_those_of_memory() {
     let model = fit(&data, &fixed(Method::am(), Init::Random), &silent).unwrap().model;
     let h = model.components.view();
     let baselines = [0.0; 2];
-    let own: Evaluation<f64> = evaluate(&data, h, None, &baselines).unwrap();
+    let own: Evaluation = evaluate(&data, h, None, &baselines).unwrap();
     let resampling = Resampling { draws: 2_000, level: 0.9, seed: 5 };
     let draws = crate::audit::bootstrap(&data, &own, &baselines, resampling).unwrap();
     let mut drawn: Option<Vec<_>> = None;

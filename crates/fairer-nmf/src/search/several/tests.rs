@@ -1,7 +1,7 @@
 use super::*;
 use crate::criterion::Criterion;
 use crate::iteration::{Context, iterate, start};
-use crate::rows::{Element as _, Units};
+use crate::rows::{Units, hold};
 use crate::stopping::Stopping;
 use crate::update::Update;
 use crate::weights::WeightRule;
@@ -16,7 +16,7 @@ fn when_the_time_is_up_one_run_has_to_be() {
     let x = Array2::from_shape_fn((12, 5), |(i, j)| 0.1 + ((3 * i + 5 * j) % 7) as f64);
     let labels: Vec<&str> = (0..12).map(|i| ["a", "b", "c"][i % 3]).collect();
     let data = GroupedData::new(x.view(), &labels).unwrap();
-    let rows = f64::hold(&data, Units::Own);
+    let rows = hold(&data, Units::Own);
     let criteria = vec![Criterion { offset: 0.0, scale: 1.0 }; 3];
     let stopping = Stopping { max_iterations: 1, ..Stopping::default() };
     let p = Parameters { n_init: 1 << 20, ..Parameters::new(3) };

@@ -16,7 +16,7 @@ use common_sets::sets;
 use fairer_nmf::fit::{Start, fit_from};
 use fairer_nmf::{Fit, GroupedData, Method, Model, Parameters, fit, silent};
 
-fn at(method: Method, data: &GroupedData<'_, f64>, rank: usize) -> Fit<f64> {
+fn at(method: Method, data: &GroupedData<'_>, rank: usize) -> Fit {
     fit(data, &Parameters::new(rank).with(|p| p.method = method), &silent).unwrap()
 }
 

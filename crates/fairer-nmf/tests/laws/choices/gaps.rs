@@ -76,7 +76,7 @@ fn it_is_as_good_as_a_direct_masked_solver() {
     for update in [Update::Hals, Update::Nnls, Update::Mu] {
         let found =
             fit_from(&data, &parameters(Method::Standard { update }), &start(), &silent).unwrap();
-        let own = masked(&x, &mask, &found.representation, &found.model.components);
+        let own = masked(&x, &mask, &found.representation.to_f64(), &found.model.components);
         assert!(own <= reference * 1.01, "{update:?}: {own} and {reference}");
         let told = found.model.total_error().powi(2);
         assert!((told - own).abs() < 1e-6 * own, "{told} and {own}");
@@ -119,7 +119,8 @@ fn cells_of_a_low_rank_matrix_are_foretold() {
     let data = GroupedData::new(x.view(), &labels).unwrap();
     let data = data.with_unobserved(mask.view()).unwrap();
     let found = fit(&data, &parameters(Method::am()), &silent).unwrap();
-    let apart = (found.representation.dot(&found.model.components) - &truth).mapv(|v| v * v).sum();
+    let apart =
+        (found.representation.to_f64().dot(&found.model.components) - &truth).mapv(|v| v * v).sum();
     let size = truth.mapv(|v| v * v).sum();
     assert!((apart / size).sqrt() < 0.1, "{}", (apart / size).sqrt());
 }
@@ -136,7 +137,7 @@ fn coordinates_of_rows_with_gaps_are_those_of_their_observed_features() {
         let part = row.insert_axis(Axis(0)).select(Axis(1), &seen);
         let h = model.components.select(Axis(1), &seen);
         let alone = GroupedData::one_group(part.view()).unwrap();
-        let exact = evaluate(&alone, h.view(), None, &[0.0]).unwrap().representation;
+        let exact = evaluate(&alone, h.view(), None, &[0.0]).unwrap().representation.to_f64();
         let apart = (&found.row(i) - &exact.row(0)).mapv(f64::abs).sum();
         assert!(apart < 1e-7 * (1.0 + exact.sum()), "row {i}: {apart}");
     }

@@ -69,7 +69,7 @@ fn totals_count_a_row_once() {
         let off = (&a.model.components - &b.model.components).mapv(f64::abs).sum();
         assert!(off < 1e-6 * b.model.components.sum(), "{update:?}: {off}");
         assert!((a.model.total_error() - b.model.total_error()).abs() < 1e-6);
-        let residual = &x - &a.representation.dot(&a.model.components);
+        let residual = &x - &a.representation.to_f64().dot(&a.model.components);
         let direct = residual.iter().map(|v| v * v).sum::<f64>().sqrt();
         assert!((a.model.total_error() - direct).abs() < 1e-8 * direct);
         let back = fairer_nmf::Model::from_bytes(&a.model.to_bytes().unwrap()).unwrap();
@@ -130,7 +130,7 @@ fn rows_in_no_group_play_no_part_and_a_group_of_nobody_is_refused() {
     let first = x.slice(ndarray::s![..60, ..]);
     let less = members.slice(ndarray::s![..60, ..]);
     let other = GroupedData::with_members(first, names(), less).unwrap();
-    let of = |d: &GroupedData<'_, f64>| fit(d, &parameters(Method::am()), &silent).unwrap().model;
+    let of = |d: &GroupedData<'_>| fit(d, &parameters(Method::am()), &silent).unwrap().model;
     let [a, b] = [&data, &other].map(of);
     assert_eq!(a.components, b.components);
     let [a, b] = [data, other].map(|d| of(&d.normalize_features().unwrap()));

@@ -54,7 +54,7 @@ fn the_optimality_conditions_of_scikit_learns_objective_hold() {
                 let x = &x * unit;
                 let data = GroupedData::one_group(x.view()).unwrap();
                 let found = fit(&data, &parameters(update, penalties), &silent).unwrap();
-                let (w, h) = (&found.representation, &found.model.components);
+                let (w, h) = (&found.representation.to_f64(), &found.model.components);
                 let (value, by_w, by_h) = objective(&x, w, h, penalties);
                 let told = found.model.penalised_objective.unwrap();
                 assert!((told - value).abs() <= 1e-9 * value, "{told} and {value}");

@@ -42,7 +42,7 @@ fn both<'a>(
     often: &'a Array2<f64>,
     labels: &[&str],
     weights: &[f64],
-) -> [GroupedData<'a, f64>; 2] {
+) -> [GroupedData<'a>; 2] {
     let rows = repeated(weights);
     let their: Vec<&str> = rows.iter().map(|&row| labels[row]).collect();
     let keys = rows.iter().map(|&row| row as u64).collect();
@@ -87,7 +87,7 @@ fn whole_weights_are_repeated_rows_for_scaling_starts_baselines_and_bound() {
             p.baseline = Baseline::Given { errors: errors.clone() };
             p.stopping = Parameters::new(RANK).stopping.with(|s| s.max_iterations = 25);
         });
-        let from = |data: &GroupedData<'_, f64>, w: Array2<f64>| {
+        let from = |data: &GroupedData<'_>, w: Array2<f64>| {
             let start = Start { components: Some(h.clone()), representation: Some(w) };
             fit_from(data, &parameters, &start, &silent).unwrap()
         };
@@ -100,7 +100,8 @@ fn whole_weights_are_repeated_rows_for_scaling_starts_baselines_and_bound() {
         // A row of weight zero gets the coordinates that a new row gets.
         let absent: Vec<usize> = (0..48).filter(|&i| weights[i] == 0.0).collect();
         let new = a.model.transform(x.view()).unwrap();
-        let far = |i: &usize| (&new.row(*i) - &a.representation.row(*i)).mapv(f64::abs).sum();
+        let far =
+            |i: &usize| (&new.row(*i) - &a.representation.to_f64().row(*i)).mapv(f64::abs).sum();
         assert!(absent.iter().all(|i| far(i) < 1e-9));
     }
 }
@@ -192,7 +193,7 @@ fn equal_weights_change_nothing_and_unequal_ones_widen_the_limits() {
 fn weights_that_make_no_sense_are_refused() {
     let (x, labels, weights) = small();
     let data = || GroupedData::new(x.view(), &labels).unwrap();
-    let said = |result: fairer_nmf::Result<GroupedData<'_, f64>>| result.unwrap_err().to_string();
+    let said = |result: fairer_nmf::Result<GroupedData<'_>>| result.unwrap_err().to_string();
     assert!(said(data().with_weights(&[1.0])).contains("give one weight per row"));
     let mut bad = weights.clone();
     bad[3] = -1.0;
