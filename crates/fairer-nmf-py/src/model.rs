@@ -120,6 +120,19 @@ impl Model {
         self.per_group(py, |g| g.allowance.unwrap_or(0.0))
     }
 
+    /// What random groups of every group's size pay under standard NMF (mean, and the ends of nine of ten; L×3),
+    /// where the fit has looked.
+    #[getter]
+    fn random_groups<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        let bands: Option<Vec<_>> = self.0.groups.iter().map(|g| g.random_groups).collect();
+        let bands = bands?;
+        let of = |(l, end): (usize, usize)| {
+            let band = bands[l];
+            [band.mean, band.low, band.high][end]
+        };
+        Some(Array2::from_shape_fn((bands.len(), 3), of).into_pyarray(py))
+    }
+
     #[getter]
     fn outside(&self) -> Vec<bool> {
         self.0.groups.iter().map(|g| g.outside).collect()

@@ -368,8 +368,11 @@ def test_the_default_fit_allows_every_group_what_a_random_one_would_pay(data):
     assert model.worst_loss_ == pytest.approx(model.group_losses_.max())
     assert model.global_bound_ <= model.worst_criterion_ + 1e-9
     assert model.score(X, sensitive_features=groups) == pytest.approx(-excess.max())
+    mean, low, high = model.group_chance_.T
+    assert (low <= mean).all() and (mean <= high).all()
     paper = FairerNMF(3, baseline="paper", random_state=0).fit(X, sensitive_features=groups)
     assert paper.criterion_ == "loss" and paper.worst_criterion_ == paper.worst_loss_
+    assert not hasattr(paper, "group_chance_")
     held_out = FairerNMF(3, baseline="held-out", random_state=0).fit(X, sensitive_features=groups)
     assert (held_out.baseline_errors_ > model.baseline_errors_).all()
     for fitted in (model, paper, held_out):

@@ -26,10 +26,11 @@ mod unseen;
 mod untested;
 mod verdict;
 
+pub use crate::criterion::ChanceBand;
 pub use crate::evaluate::{Evaluation, evaluate};
 pub use crate::progress::{AuditPart, Role};
 pub use crate::yardsticks::{
-    ChanceBand, HeldOut, HeldOutGroup, chance_bands, chance_losses, held_out, is_small,
+    HeldOut, HeldOutGroup, chance_bands, chance_losses, held_out, is_small,
 };
 pub use bootstrap::{Bootstrap, GroupIntervals, Interval, Resampling, bootstrap, bootstrap_refit};
 pub use chance::{DrawBudget, GroupChance, RandomGroups};

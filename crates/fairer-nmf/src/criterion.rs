@@ -42,6 +42,22 @@ impl std::fmt::Display for Minimised {
     }
 }
 
+/// What random groups of one size pay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChanceBand {
+    /// Their mean loss.
+    pub mean: f64,
+    /// 5 % of random groups pay less.
+    pub low: f64,
+    /// 5 % of random groups pay more.
+    pub high: f64,
+}
+
+impl ChanceBand {
+    /// Random groups of every size that are drawn where no test is asked for.
+    pub const DRAWS: usize = 20;
+}
+
 /// What a fit allows a group beyond its baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allowance {

@@ -12,7 +12,7 @@ pub use warning::Warning;
 
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
-use crate::criterion::{Allowance, Minimised};
+use crate::criterion::{Allowance, ChanceBand, Minimised};
 use crate::data::{AnyMatrix, Element, GroupedData, Matrix, Representation};
 use crate::dictionary::Dictionary;
 use crate::parameters::{Method, Parameters};
@@ -55,6 +55,10 @@ pub struct GroupFit {
     /// largest loss less a_ℓ.
     #[serde(default, alias = "chance")]
     pub allowance: Option<f64>,
+    /// What random groups of its size pay under standard NMF, where the fit has looked: what its loss is to be held
+    /// against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_groups: Option<ChanceBand>,
     /// Whether it stays outside the maximum: it has too few rows to say what it pays, and small groups were
     /// not allowed ([`Parameters::allow_small_groups`]).
     #[serde(default)]

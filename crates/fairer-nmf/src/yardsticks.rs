@@ -13,7 +13,7 @@ mod tests;
 pub(crate) use alone::baselines_within;
 pub use alone::{baselines_of_rows, estimate_baselines};
 pub(crate) use chance::chance_within;
-pub use chance::{ChanceBand, chance_bands, chance_losses};
+pub use chance::{chance_bands, chance_losses};
 pub(crate) use draws::{Baselines, Draws, Own};
 pub(crate) use fitter::{Fitter, standard};
 pub use held_out::{HeldOut, HeldOutGroup, held_out, is_small};

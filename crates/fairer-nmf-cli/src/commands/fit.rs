@@ -23,7 +23,7 @@ use crate::results::{
     About, Outcome, about_data, audit_fit, cautions, choice_note, choice_notes, of_fit,
 };
 use crate::screen::{Bar, stopped};
-use crate::work::{Compared, choose_rank, fit_and_compare, load};
+use crate::work::{Compared, beside_fit, choose_rank, fit_and_compare, load};
 use on_disk::fit_on_disk;
 
 /// Fit a dictionary that treats the worst-off group as well as possible
@@ -177,7 +177,11 @@ impl OnData for FitArgs {
         // Of every feature: its entries, its scale, and some 24 bytes of name and frequency.
         let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
         files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
-        let compared = fit(self, method, rank, (&data, found), &loaded.dataset, bar)?;
+        let mut compared = fit(self, method, rank, (&data, found), &loaded.dataset, bar)?;
+        if !audited && !self.common.no_compare && !stopped() {
+            compared.random_groups = beside_fit(&data, &compared, bar)?;
+            bar.finish();
+        }
         let cautions = cautions_of(&compared, loaded, &data);
         let mut outcome = outcome(self, &compared, loaded, &data, &cautions);
         outcome.rank_choice = choice;

@@ -33,7 +33,7 @@ pub(crate) fn of_fit(
     };
     let normalized = if data.scale().is_some() { Normalized::Features } else { Normalized::None };
     let facts = DataFacts::of(loaded, data, normalized);
-    Outcome::of_model(&fit.model, standard, seconds, facts)
+    Outcome::of_model(&fit.model, standard, &compared.random_groups, seconds, facts)
 }
 
 /// What a reader has to know of choices that are not the paper's.

@@ -4,7 +4,7 @@
 //! the units of `norm` (divide by it to compare). A group's row is the one of the page.
 
 use fairer_nmf::audit::rank::RankReport;
-use fairer_nmf::audit::{Comparison, Role};
+use fairer_nmf::audit::{ChanceBand, Comparison, Role};
 use fairer_nmf::discover::FoundGroups;
 use fairer_nmf::fit::{Choice, Minimised, ShareReport};
 use fairer_nmf::stopping::Status;
@@ -214,7 +214,11 @@ impl GroupOutcome {
 }
 
 /// The groups of a model beside those of standard NMF on the same data.
-fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
+fn groups(
+    model: &Model,
+    standard: Option<&Model>,
+    random_groups: &[ChanceBand],
+) -> Vec<GroupOutcome> {
     let result = |model: &Model, at: usize| {
         let group = &model.groups[at];
         let (relative_error, loss) = (group.relative_error, group.loss);
@@ -222,8 +226,21 @@ fn groups(model: &Model, standard: Option<&Model>) -> Vec<GroupOutcome> {
     };
     let of = |at: usize| {
         let group = library::fitted_group(&model.groups[at], model.rank());
-        let standard = standard.map(|s| result(s, at));
-        GroupOutcome { group, own: result(model, at), standard, fairer: None }
+        let band = model.groups[at].random_groups.or_else(|| random_groups.get(at).copied());
+        let beside = |result: GroupResult| GroupResult {
+            chance_mean: band.map(|band| band.mean),
+            chance_low: band.map(|band| band.low),
+            chance_high: band.map(|band| band.high),
+            ..result
+        };
+        // They pay it under standard NMF.
+        let (own, standard) = match standard.map(|s| result(s, at)) {
+            Some(of_standard) if !model.parameters.method.is_standard() => {
+                (result(model, at), Some(beside(of_standard)))
+            }
+            of_standard => (beside(result(model, at)), of_standard.map(beside)),
+        };
+        GroupOutcome { group, own, standard, fairer: None }
     };
     (0..model.groups.len()).map(of).collect()
 }
@@ -233,6 +250,7 @@ impl Outcome {
     pub(crate) fn of_model(
         model: &Model,
         standard: Option<&Model>,
+        random_groups: &[ChanceBand],
         seconds: Seconds,
         data: DataFacts,
     ) -> Self {
@@ -251,7 +269,7 @@ impl Outcome {
             worst_criterion: model.worst_criterion(),
             step_gap: model.step_gap,
             global_bound: model.global_bound.value,
-            groups: groups(model, standard),
+            groups: groups(model, standard, random_groups),
             certificate: Some(model.certificate()),
             baseline_runs: model.groups[0].baseline.run_errors.len(),
             ..Self::begun(Some(model.parameters.method), model.rank(), data)

@@ -135,6 +135,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
     let interval = format!("{} % interval", 100.0 * level);
     let of_own = any(&|g| random(&g.own).is_some());
+    let of_audit = any(&|g| g.own.excess_loss.is_some());
     let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
     let tested_of = model_tested(outcome);
     let standard = |g: &GroupOutcome| g.standard.map(|s| four_digits(s.loss));
@@ -167,8 +168,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         }),
         (tested && of_loss).then(|| p("p of R-Loss")),
         of_own.then(|| numbers("random group", |g| random(&g.own))),
-        of_own.then(|| numbers("excess", |g| g.own.excess_loss.map(four_digits))),
-        (!of_own && has_allowance(outcome))
+        of_audit.then(|| numbers("excess", |g| g.own.excess_loss.map(four_digits))),
+        (!of_audit && has_allowance(outcome))
             .then(|| numbers("allowed", |g| g.group.allowance.map(four_digits))),
         Some(numbers("baseline", |g| Some(baseline(g)))),
         compared.then(|| numbers("standard R-Loss", standard)),

@@ -6,7 +6,7 @@ use fairer_nmf::{Baseline, Error, GroupedData, Method, Model, Parameters, Progre
 use fairer_nmf_io::Failure;
 use serde::Serialize;
 
-use super::Plan;
+use super::{Compared, Plan};
 use crate::screen::{Bar, stopped};
 
 /// What random groups of a group's size pay at a rank.
@@ -19,6 +19,31 @@ pub(crate) struct RandomGroup {
     pub chance_mean: f64,
     pub chance_low: f64,
     pub chance_high: f64,
+}
+
+/// What random groups pay under standard NMF, beside the losses of a fit that has not looked itself and that no audit follows;
+/// nothing where there is nobody to compare with, or where it was stopped.
+pub(crate) fn beside_fit(
+    data: &GroupedData<'_>,
+    compared: &Compared,
+    bar: &Bar,
+) -> Result<Vec<ChanceBand>, Failure> {
+    let fitted = &compared.fit.model;
+    let known = fitted.groups.iter().any(|group| group.random_groups.is_some());
+    // Groups that were found in the rows are no groups of people, and of the worst rows none were asked.
+    let asked = fitted.found_groups.is_none() && fitted.worst_share.is_none();
+    let peer = compared.peers.standard.as_ref().map(|peer| &peer.model);
+    let standard = peer.or_else(|| fitted.parameters.method.is_standard().then_some(fitted));
+    let (Some(standard), true) = (standard, asked && !known && data.groups().len() > 1) else {
+        return Ok(Vec::new());
+    };
+    bar.stage("random groups");
+    let (h, parameters) = (standard.components.view(), &fitted.parameters);
+    let (kind, draws, seed) = (&parameters.baseline, ChanceBand::DRAWS, parameters.seed);
+    match chance_bands(data, h, kind, draws, seed, &|p: &Progress<'_>| bar.observe(p)) {
+        Err(Error::Stopped) => Ok(Vec::new()),
+        found => Ok(found?),
+    }
 }
 
 impl Plan {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fairer_nmf::audit::{PeerPlan, Peers, fit_peers};
+use fairer_nmf::audit::{ChanceBand, PeerPlan, Peers, fit_peers};
 use fairer_nmf::fit::{Checkpoint, fit_kept};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Fit, GroupedData, Model, Note, Parameters, Update, Warning};
@@ -23,6 +23,8 @@ pub(crate) struct Compared {
     pub notes: Vec<Note>,
     /// Whom the fit does not help, since chance explains what it pays.
     pub left_alone: Option<Note>,
+    /// What random groups pay, where the model does not say it.
+    pub random_groups: Vec<ChanceBand>,
 }
 
 impl Compared {
@@ -85,7 +87,8 @@ pub(crate) fn fit_and_compare(
         Warning::of_rise(&main.model, share(&main.model), (share(&peer.model), &peer.model))
     });
     warnings.extend(rose.as_ref().and_then(in_words));
-    Ok(Compared { fit: main, peers, warnings, notes, left_alone })
+    let random_groups = Vec::new();
+    Ok(Compared { fit: main, peers, warnings, notes, left_alone, random_groups })
 }
 
 /// The peers of a dictionary, in the time that is left.

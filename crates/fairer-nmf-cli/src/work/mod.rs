@@ -10,7 +10,7 @@ mod ranks;
 mod remarks;
 mod trials;
 
-pub(crate) use beside::RandomGroup;
+pub(crate) use beside::{RandomGroup, beside_fit};
 pub(crate) use data::{ForModel, load, load_for_components, load_for_model, load_model, merged};
 pub(crate) use fairer_nmf_report::library::Maker;
 pub(crate) use fitting::{Compared, fit_and_compare, left_alone, peers_beside};

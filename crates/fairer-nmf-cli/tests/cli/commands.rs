@@ -120,6 +120,39 @@ fn without_comparison_the_standard_fields_are_left_out() {
 }
 
 #[test]
+fn what_random_groups_pay_stands_beside_the_losses_of_a_fit() {
+    let fit = |more: &[&str]| {
+        let place = Place::new();
+        let ran = place.heart("fit", &[&["--rank", "2", "--json", "fit.json"], more].concat());
+        (ran.out, place.json("fit.json"))
+    };
+    let means = |json: &Value, whose: &[&str]| -> Vec<Option<f64>> {
+        let of =
+            |group: &Value| whose.iter().fold(group, |of, name| &of[name])["chance_mean"].as_f64();
+        json["groups"].as_array().unwrap().iter().map(of).collect()
+    };
+    for baseline in ["adjusted", "best", "paper"] {
+        let (out, json) = fit(&["--baseline", baseline]);
+        assert!(out.contains("random group") && !out.contains("excess"), "{out}");
+        // They pay it under standard NMF, and the women are fewer.
+        let found = means(&json, &["standard"]);
+        assert!(found[0].unwrap() > found[1].unwrap(), "{baseline}: {found:?}");
+        assert_eq!(means(&json, &[]), [None, None]);
+        assert_eq!(out.contains("allowed"), baseline == "adjusted");
+    }
+    // Whoever has looked says so without standard NMF, too; nobody else does.
+    let (out, json) = fit(&["--no-compare"]);
+    assert!(out.contains("random group") && out.contains("allowed"), "{out}");
+    assert!(means(&json, &[]).iter().all(Option::is_some));
+    for nobody in [&["--baseline", "best"][..], &["--method", "standard"]] {
+        let (out, _) = fit(&[nobody, &["--no-compare"]].concat());
+        assert!(!out.contains("random group"), "{out}");
+    }
+    let (_, json) = fit(&["--method", "standard"]);
+    assert!(means(&json, &[]).iter().all(Option::is_some));
+}
+
+#[test]
 fn standard_nmf_is_its_own_comparison() {
     let args = ["--rank", "2", "--method", "standard", "--update", "nnls", "--json", "-"];
     let json: Value = serde_json::from_str(&Place::new().heart("fit", &args).out).unwrap();

@@ -151,6 +151,10 @@ class FairerNMF(Fitted):
         "loss", or "adjusted-loss", that beyond `group_allowances_` where the baseline is "adjusted".
     group_allowances_ : ndarray of shape (n_groups,)
         The loss that chance explains, which the fit allowed every group; 0 where it did not.
+    group_chance_ : ndarray of shape (n_groups, 3)
+        What random groups of every group's size pay under plain NMF: their mean loss, and the ends of
+        what nine of ten of them pay. Where the baseline is "adjusted" and there are several groups; for
+        others :func:`audit` tells it. A loss inside that range says nothing of unfairness.
     notes_ : list of str
         Which groups pay under plain NMF what chance explains, so that the fit helps none of them.
     reconstruction_err_ : float

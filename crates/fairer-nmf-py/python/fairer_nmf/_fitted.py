@@ -200,7 +200,8 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
 
     def _set_found(self, model: _core.Model) -> None:
         """Set what a fit with choices beyond the paper leaves, and nothing after one without."""
-        for name in ("worst_share_error_", "worst_share_history_", "discovered_labels_", "observed_shares_"):
+        found = ("worst_share_error_", "worst_share_history_", "discovered_labels_", "observed_shares_")
+        for name in (*found, "group_chance_"):
             self.__dict__.pop(name, None)
         if model.worst_share is not None:
             self.worst_share_error_, _, history = model.worst_share
@@ -209,6 +210,8 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
             self.discovered_labels_ = np.array(model.found_labels)
         if model.observed is not None:
             self.observed_shares_ = model.observed
+        if model.random_groups is not None:
+            self.group_chance_ = model.random_groups
 
     @property
     def _n_features_out(self) -> int:

@@ -18,7 +18,7 @@
 
 use super::gain::{Allowed, Beside, against};
 use crate::baseline::{Baseline, GroupBaseline};
-use crate::criterion::Allowance;
+use crate::criterion::{Allowance, ChanceBand};
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{Model, Warning};
 use crate::progress::Progress;
@@ -66,6 +66,7 @@ pub(super) fn fit_allowed(
     let mut found = against(data, &left, &baselines, &allowed, from, observer)?;
     found.baseline_time += baseline_time;
     let model = &mut found.model;
+    allowed.tell(model);
     model.parameters = parameters.clone();
     if deadline.is_some_and(|d| Instant::now() >= d && baseline_time >= d - begin) {
         model.warnings.push(Warning::BaselinesCutShort);
@@ -124,7 +125,8 @@ fn chance(
         // Of a group outside the maximum nothing can be told, and nothing tells it from random ones.
         let alike = if allowance.outside { 1.0 } else { chance.alike };
         allowance.loss = (1.0 - alike) * chance.mean.max(0.0) + alike * own;
-        beside.push(Beside { own, alike });
+        let band = (chance.draws >= ChanceBand::DRAWS).then(|| chance.band());
+        beside.push(Beside { own, alike, band });
     }
     Ok(Allowed { allowances, beside })
 }
@@ -151,7 +153,9 @@ pub(crate) fn fit_beside(
         }
         _ => Allowed::places(outside),
     };
-    against(data, parameters, baselines, &allowed, (None, None), observer)
+    let mut found = against(data, parameters, baselines, &allowed, (None, None), observer)?;
+    allowed.tell(&mut found.model);
+    Ok(found)
 }
 
 /// The groups' places in or outside the maximum: what parameters allow groups before anything is fitted.

@@ -18,7 +18,7 @@
 
 use super::settle::settle;
 use crate::baseline::{Baseline, GroupBaseline};
-use crate::criterion::Allowance;
+use crate::criterion::{Allowance, ChanceBand};
 use crate::data::Group;
 use crate::iteration::{Checkpoint, Start};
 use crate::model::{GroupFit, Model, Warning};
@@ -42,6 +42,8 @@ pub(super) struct Beside {
     pub own: f64,
     /// p_ℓ: how much it is like them.
     pub alike: f64,
+    /// What they pay there, where enough of them were drawn for a range.
+    pub band: Option<ChanceBand>,
 }
 
 /// What groups are allowed, and why.
@@ -56,6 +58,12 @@ impl Allowed {
     /// Places in and outside the maximum, and nothing else.
     pub fn places(allowances: Vec<Allowance>) -> Self {
         Self { allowances, beside: Vec::new() }
+    }
+
+    /// Puts what random groups pay beside the losses of a model.
+    pub fn tell(&self, model: &mut Model) {
+        let of_groups = model.groups.iter_mut().zip(&self.beside);
+        of_groups.for_each(|(group, beside)| group.random_groups = beside.band);
     }
 
     /// How much every group is like random ones.
@@ -197,7 +205,7 @@ mod tests {
     #[test]
     fn nobody_is_asked_for_more_than_standard_nmf_does_and_offsets_stay_positive() {
         let allowance = |loss, outside| Allowance { loss, outside };
-        let beside = |own, alike| Beside { own, alike };
+        let beside = |own, alike| Beside { own, alike, band: None };
         let allowed = Allowed {
             // One that pays, two that chance explains (the second fitted nearly exactly), one half, one outside.
             allowances: vec![
@@ -267,7 +275,7 @@ mod tests {
 
     fn allowed(groups: &[(f64, f64, f64)]) -> Allowed {
         let allowances = groups.iter().map(|g| Allowance { loss: g.0, outside: false }).collect();
-        let beside = groups.iter().map(|g| Beside { own: g.1, alike: g.2 }).collect();
+        let beside = groups.iter().map(|g| Beside { own: g.1, alike: g.2, band: None }).collect();
         Allowed { allowances, beside }
     }
 

@@ -50,6 +50,7 @@ pub(super) fn into_model<'r>(
             loss: run.measured.losses[l],
             weight: run.weights[l],
             allowance: None,
+            random_groups: None,
             outside: false,
         })
         .collect();

@@ -3,6 +3,7 @@
 
 use super::draws::{Baselines, Draws, Own};
 use super::scatter::{Alike, Scatter, moments, nine_of_ten};
+use crate::criterion::ChanceBand;
 use crate::evaluate::evaluate;
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
@@ -14,22 +15,6 @@ use std::time::Instant;
 
 /// Fewer draws than this say nothing.
 const AT_LEAST: usize = 10;
-
-/// What random groups of one size pay.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChanceBand {
-    /// Their mean loss.
-    pub mean: f64,
-    /// 5 % of random groups pay less.
-    pub low: f64,
-    /// 5 % of random groups pay more.
-    pub high: f64,
-}
-
-impl ChanceBand {
-    /// Random groups of every size that are drawn where no test is asked for.
-    pub const DRAWS: usize = 20;
-}
 
 /// What random groups of every group's size pay under a dictionary that knows no labels (H, r×n), by `draws` of them,
 /// with baselines of a kind (the best where they were given): what stands beside a loss that no test was asked of.
@@ -47,8 +32,7 @@ pub fn chance_bands(
     // The draws measure the groups themselves as random ones are.
     let own = Own::of(Baselines { errors: &[], kind: Some(baseline) });
     let found = chance_with(data, components, own, draws, seed, None, observer)?;
-    let band = |Chance { mean, range: (low, high), .. }: Chance| ChanceBand { mean, low, high };
-    Ok(found.into_iter().map(band).collect())
+    Ok(found.iter().map(Chance::band).collect())
 }
 
 /// c_ℓ ≥ 0 of every group: the mean loss of `draws` random groups of its size under a dictionary that
@@ -85,11 +69,20 @@ pub(crate) struct Chance {
     pub mean: f64,
     /// Nine of ten of them pay that.
     pub range: (f64, f64),
+    /// Draws behind both.
+    pub draws: usize,
     /// The group's relative error under the shared dictionary.
     pub relative_error: f64,
     /// How much they explain what the group pays: 1 where its loss lies within their scatter or below, 0 where it
     /// lies clearly above, and between the two where it cannot be told.
     pub alike: f64,
+}
+
+impl Chance {
+    /// What stands beside the group's loss.
+    pub fn band(&self) -> ChanceBand {
+        ChanceBand { mean: self.mean, low: self.range.0, high: self.range.1 }
+    }
 }
 
 /// Chance of every group, with draws that end at the deadline; without any, nothing is allowed for.
@@ -142,6 +135,7 @@ fn chance_with(
         let nothing = |&relative_error: &f64| Chance {
             mean: 0.0,
             range: (0.0, 0.0),
+            draws: 0,
             relative_error,
             alike: 0.0,
         };
@@ -169,7 +163,7 @@ fn chance_with(
             true => (within + 1.0 - z).clamp(0.0, 1.0),
             false => 1.0,
         });
-        Chance { mean, range: ranges[l], relative_error, alike }
+        Chance { mean, range: ranges[l], draws: losses.len(), relative_error, alike }
     };
     Ok(relative_errors.enumerate().map(one).collect())
 }

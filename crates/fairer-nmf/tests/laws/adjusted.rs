@@ -2,6 +2,7 @@
 
 mod held_out;
 mod rise;
+mod told;
 
 use crate::common::uniform;
 use fairer_nmf::audit::{chance_bands, chance_losses};

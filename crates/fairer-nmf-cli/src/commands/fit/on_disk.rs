@@ -65,7 +65,7 @@ pub(super) fn fit_on_disk(args: &FitArgs, memory: usize) -> Result<(), Failure> 
     let own = method.is_standard() && !args.common.no_compare;
     let standard = if own { Some(&found.model) } else { found.standard.as_ref() };
     let seconds = Seconds { read, baselines, fit };
-    let mut outcome = Outcome::of_model(&found.model, standard, seconds, facts);
+    let mut outcome = Outcome::of_model(&found.model, standard, &[], seconds, facts);
     outcome.reads = Some(found.reads);
     outcome.notes = held.notes;
     let sentence = format!("all rows were read {} times", found.reads);
