@@ -237,6 +237,21 @@ pub trait Rows: Send + Sync {
     fn apart(&self) -> Box<dyn Rows + '_>;
     /// Group ℓ alone, in units in which its norm is usual.
     fn only(&self, group: usize) -> Box<dyn Rows + '_>;
+    /// The same rows under other labels, in units as a fit of them alone has, with a W of their own, not begun: groups by
+    /// name, with their rows by number in the data, each in one group at the most. What folds, random groups and shuffles are.
+    ///
+    /// # Errors
+    /// A group of zeros, or a holder whose rows keep the labels that they came with.
+    fn relabel(&self, groups: Vec<(String, Vec<usize>)>) -> Result<Box<dyn Rows + '_>> {
+        let _ = groups;
+        let reason = "rows that are not in memory keep their labels: what draws or folds them anew needs them there";
+        Err(Error::Rows { reason: reason.to_owned() })
+    }
+
+    /// Features that no row here has a value of, where cells are unobserved.
+    fn unknown_features(&self) -> Vec<usize> {
+        Vec::new()
+    }
 
     /// Whether W is at hand, so that checkpoints have it: [`Rows::save`] and [`Rows::restore`].
     fn keeps_rows(&self) -> bool {

@@ -28,6 +28,7 @@ use crate::update::Update;
 use crate::{Error, Result};
 use baselines::baselines;
 use made::{checked_weights, into_model};
+use ndarray::Array2;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -101,13 +102,37 @@ pub(crate) fn fit_plain(
         fitted.observed = data.observed_share(l);
     }
     if start.is_none() {
-        data.forget_unknown(&mut model.components);
+        forget_unknown(&*rows, &mut model.components);
     }
     model.scale = data.scale().map(<[f64]>::to_vec);
     let of_shape = Warning::of_shape(data.rows(), &model);
     model.warnings.splice(0..0, of_shape);
     fill_absent(data, &model, &mut representation)?;
     Ok(Fit { model, representation, baseline_time, fit_time })
+}
+
+/// A model of the same rows under other labels.
+pub(crate) fn fit_relabelled(
+    rows: &dyn Rows,
+    groups: Vec<(String, Vec<usize>)>,
+    parameters: &Parameters,
+    start: Option<&Start>,
+    observer: &Observer<'_>,
+) -> Result<Model> {
+    let rows = rows.relabel(groups)?;
+    let mut model = run(&*rows, parameters, &[], start, None, observer)?.model;
+    if start.is_none() {
+        forget_unknown(&*rows, &mut model.components);
+    }
+    Ok(model)
+}
+
+/// Takes back what a random start left in the features that no row of a group has a value of: a dictionary
+/// that has not seen them says zero.
+fn forget_unknown(rows: &dyn Rows, components: &mut Array2<f64>) {
+    for column in rows.unknown_features() {
+        components.column_mut(column).fill(0.0);
+    }
 }
 
 /// Rows that are in no group, as those of weight zero are, have played no part: they get the best

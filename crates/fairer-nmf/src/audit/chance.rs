@@ -22,6 +22,7 @@
 //! one; that it pays more than the others is the question of [`super::difference`].
 
 use crate::parallel::try_map;
+use crate::rows::{Units, hold};
 use crate::steps::Steps;
 use crate::yardsticks::{Alike, Baselines, Draws, Own, Scatter, nine_of_ten};
 use crate::{Error, GroupedData, Result};
@@ -136,7 +137,8 @@ pub(super) fn random_groups(
     wanted: &Wanted,
     steps: &Steps<'_>,
 ) -> Result<Option<RandomGroups>> {
-    let draws = Draws { data, components, row_errors, own: Own::of(baselines), seed, steps };
+    let (rows, own) = (hold(data, Units::Own), Own::of(baselines));
+    let draws = Draws { data, rows: &*rows, components, row_errors, own, seed, steps };
     let groups = data.groups();
     let draw = |b: usize| {
         // Draws that a p-value asks for on top are not counted: nobody knows them beforehand.

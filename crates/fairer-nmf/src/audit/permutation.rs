@@ -24,9 +24,11 @@ use super::difference::holm;
 use super::{AuditPart, Evaluation, RowErrors};
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::{Units, hold};
+use crate::search::fit_relabelled;
 use crate::steps::Steps;
 use crate::yardsticks::standard;
-use crate::{Error, GroupedData, Note, Result, fit};
+use crate::{Error, GroupedData, Note, Result};
 use serde::{Deserialize, Serialize};
 
 /// How often chance does as badly.
@@ -148,6 +150,7 @@ pub(super) fn refit(
 ) -> Result<Permutation> {
     check_draws(draws)?;
     let rows = RowErrors::new(data, &evaluation.row_squared_errors);
+    let held = hold(data, Units::Own);
     // The observed groups are draw 0: treated like every other.
     let all: Vec<Vec<(f64, f64)>> = try_map(draws.saturating_add(1), &|b| {
         let groups: Vec<_> = match b {
@@ -159,12 +162,12 @@ pub(super) fn refit(
                 return Ok((0.0, 0.0));
             }
             let error = rows.relative_error(&set);
-            let alone = data.regrouped(vec![(name, set)])?;
             let purpose = Purpose::Permutation(b as u64);
             let seed = Stream::new(seed, purpose, 1 + l as u64).next_u64();
-            let fitted = fit(&alone, &standard(rank, runs, seed), &|_| steps.tell())?;
+            let (alone, parameters) = (vec![(name, set)], standard(rank, runs, seed));
+            let fitted = fit_relabelled(&*held, alone, &parameters, None, &|_| steps.tell())?;
             steps.go_on()?;
-            Ok((error, error - fitted.model.groups[0].relative_error))
+            Ok((error, error - fitted.groups[0].relative_error))
         };
         steps.step(|| groups.into_iter().enumerate().map(one).collect::<Result<Vec<_>>>())
     })?;

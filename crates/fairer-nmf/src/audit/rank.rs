@@ -21,10 +21,12 @@ use super::AuditPart;
 use super::topics::assign;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::{Rows, Units, hold};
+use crate::search::fit_relabelled;
 use crate::steps::Steps;
 use crate::update::nnls;
 use crate::yardsticks::standard;
-use crate::{Error, GroupedData, Observer, Result, fit};
+use crate::{Error, GroupedData, Observer, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -144,9 +146,10 @@ pub fn choose(
     let open = options.ranks.is_empty();
     let steps = Steps::new(AuditPart::Rank, ranks.len() * folds, observer);
     let split = Split::new(data, folds, options.seed);
+    let held = hold(data, Units::Own);
     let mut tried: Vec<Tried> = Vec::new();
     for &rank in &ranks {
-        tried.push(split.try_rank(data, rank, &steps)?);
+        tried.push(split.try_rank((data, &*held), rank, &steps)?);
         if open && settled(data, &tried) {
             break;
         }
@@ -193,9 +196,14 @@ impl Split {
         Self { rows, part, folds, seed }
     }
 
-    fn try_rank(&self, data: &GroupedData<'_>, rank: usize, steps: &Steps<'_>) -> Result<Tried> {
+    fn try_rank(
+        &self,
+        (data, held): (&GroupedData<'_>, &dyn Rows),
+        rank: usize,
+        steps: &Steps<'_>,
+    ) -> Result<Tried> {
         let found: Vec<(Array2<f64>, Vec<f64>)> =
-            try_map(self.folds, &|k| steps.step(|| self.one_fold(data, rank, k, steps)))?;
+            try_map(self.folds, &|k| steps.step(|| self.one_fold((data, held), rank, k, steps)))?;
         let mut errors = vec![0.0; data.rows()];
         for (rows, (_, of_fold)) in self.rows.iter().zip(&found) {
             rows.iter().zip(of_fold).for_each(|(&row, &e)| errors[row] = e);
@@ -207,7 +215,7 @@ impl Split {
     /// The dictionary without fold k, and the errors of its rows.
     fn one_fold(
         &self,
-        data: &GroupedData<'_>,
+        (data, held): (&GroupedData<'_>, &dyn Rows),
         rank: usize,
         k: usize,
         steps: &Steps<'_>,
@@ -221,10 +229,10 @@ impl Split {
             let lost = self.rows[k].iter().map(|&row| norm(row)).collect();
             return Ok((Array2::zeros((rank, data.features())), lost));
         }
-        let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
         let purpose = Purpose::Rank(rank as u64, 1 + k as u64);
         let parameters = standard(rank, 1, Stream::new(self.seed, purpose, 0).next_u64());
-        let h = fit(&rest, &parameters, &|_| steps.tell())?.model.components;
+        let rest = vec![("rest".to_owned(), rest)];
+        let h = fit_relabelled(held, rest, &parameters, None, &|_| steps.tell())?.components;
         steps.go_on()?;
         let errors = self.errors(data, &self.rows[k], &h);
         Ok((h, errors))

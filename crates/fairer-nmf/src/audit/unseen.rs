@@ -25,6 +25,7 @@ use crate::criterion::Criterion;
 use crate::data::Group;
 use crate::parallel::try_map;
 use crate::random::Purpose;
+use crate::rows::{Units, hold};
 use crate::steps::Steps;
 use crate::yardsticks::Fitter;
 use crate::{GroupedData, Result};
@@ -108,7 +109,8 @@ pub(super) fn unseen(
     seed: u64,
     steps: &Steps<'_>,
 ) -> Result<(Vec<Unseen>, bool)> {
-    let fitter = Fitter { data, rank: components.nrows(), seed, steps };
+    let rows = hold(data, Units::Own);
+    let fitter = Fitter { data, rows: &*rows, rank: components.nrows(), seed, steps };
     let cross_fitted = shared(&fitter, components, row_errors, evened)?;
     let as_it_is = cross_fitted.is_none();
     let shared = cross_fitted.unwrap_or_else(|| row_errors.to_vec());

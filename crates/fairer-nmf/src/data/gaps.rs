@@ -122,7 +122,7 @@ impl GroupedData<'_> {
     }
 
     /// A feature that no row of the matrix has a value of cannot be fitted. Of a part of the rows, as folds and
-    /// random groups are, it may be so: [`Self::forget_unknown`].
+    /// random groups are, it may be so.
     pub(crate) fn check_gaps(&self) -> Result<()> {
         match self.unknown_features(0..self.rows()).first() {
             None => Ok(()),
@@ -134,16 +134,8 @@ impl GroupedData<'_> {
         }
     }
 
-    /// Takes back what a random start left in the features that no row of a group has a value of: a dictionary
-    /// that has not seen them says zero.
-    pub(crate) fn forget_unknown(&self, components: &mut Array2<f64>) {
-        for column in self.unknown_features(self.grouped_rows()) {
-            components.column_mut(column).fill(0.0);
-        }
-    }
-
     /// The features that none of the rows has a value of; none where all cells are observed.
-    fn unknown_features(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
+    pub(crate) fn unknown_features(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
         if self.gaps.is_none() {
             return Vec::new();
         }

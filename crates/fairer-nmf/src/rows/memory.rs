@@ -42,6 +42,9 @@ pub(crate) fn hold<'a>(data: &'a GroupedData<'_>, units: Units) -> Box<dyn Rows 
 
 /// Data in memory, with W (rows in the order of the parts of the data, each once).
 pub struct Memory<'a, T> {
+    /// As they came, and the units that were asked for.
+    given: (Arc<GroupedData<'a>>, Units),
+    /// In those units.
     data: Arc<GroupedData<'a>>,
     unit: f64,
     groups: Vec<RowGroup>,
@@ -55,15 +58,23 @@ pub struct Memory<'a, T> {
 
 impl<'a, T: Element> Memory<'a, T> {
     pub fn new(data: &GroupedData<'a>, units: Units) -> Self {
-        let (data, unit) = match units {
-            Units::Given => (data.clone(), 1.0),
-            Units::Own => data.in_own_units(),
-            Units::Range => data.in_range(),
-        };
-        Self::with_unit(Arc::new(data), unit)
+        Self::of(Arc::new(data.clone()), units)
     }
 
-    fn with_unit(data: Arc<GroupedData<'a>>, unit: f64) -> Self {
+    fn of(given: Arc<GroupedData<'a>>, units: Units) -> Self {
+        let (data, unit) = match units {
+            Units::Given => (Arc::clone(&given), 1.0),
+            Units::Own => shared(given.in_own_units()),
+            Units::Range => shared(given.in_range()),
+        };
+        Self::with_unit((given, units), data, unit)
+    }
+
+    fn with_unit(
+        given: (Arc<GroupedData<'a>>, Units),
+        data: Arc<GroupedData<'a>>,
+        unit: f64,
+    ) -> Self {
         let of_group = |g: &crate::data::Group| RowGroup {
             name: g.name.clone(),
             rows: g.rows.len(),
@@ -72,6 +83,7 @@ impl<'a, T: Element> Memory<'a, T> {
         let groups = data.groups().iter().map(of_group).collect();
         let filled = data.has_gaps().then(|| Filled::new(&data));
         Self {
+            given,
             data,
             unit,
             groups,
@@ -240,11 +252,27 @@ where
     }
 
     fn apart(&self) -> Box<dyn Rows + '_> {
-        Box::new(Self::with_unit(Arc::clone(&self.data), self.unit))
+        let given = (Arc::clone(&self.given.0), self.given.1);
+        Box::new(Self::with_unit(given, Arc::clone(&self.data), self.unit))
     }
 
     fn only(&self, group: usize) -> Box<dyn Rows + '_> {
-        let (data, unit) = self.data.only(group).with_usual_norm();
-        Box::new(Self::with_unit(Arc::new(data), self.unit * unit))
+        let given = (Arc::new(self.given.0.only(group)), self.given.1);
+        let (data, unit) = shared(self.data.only(group).with_usual_norm());
+        Box::new(Self::with_unit(given, data, self.unit * unit))
     }
+
+    fn relabel(&self, groups: Vec<(String, Vec<usize>)>) -> Result<Box<dyn Rows + '_>> {
+        let (given, units) = &self.given;
+        given.check_gaps()?;
+        Ok(Box::new(Self::of(Arc::new(given.regrouped(groups)?), *units)))
+    }
+
+    fn unknown_features(&self) -> Vec<usize> {
+        self.data.unknown_features(self.data.grouped_rows())
+    }
+}
+
+fn shared<'a>((data, unit): (GroupedData<'a>, f64)) -> (Arc<GroupedData<'a>>, f64) {
+    (Arc::new(data), unit)
 }

@@ -1,5 +1,7 @@
 //! Laws of the door: a fit does not know who holds the rows.
 
+mod relabel;
+
 use super::*;
 use crate::data::{Csr, Element, Indices};
 use crate::fit::{RowsFit, Start, StartWeights, fit_rows};

@@ -8,6 +8,7 @@ use crate::evaluate::evaluate;
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::Purpose;
+use crate::rows::{Units, hold};
 use crate::steps::Steps;
 use crate::{Baseline, Error, GroupedData, Observer, Result, student};
 use ndarray::ArrayView2;
@@ -117,7 +118,8 @@ fn chance_with(
     let found = evaluate(data, components, None, &vec![0.0; data.groups().len()])?;
     let steps = Steps::new(AuditPart::RandomGroups, draws, observer);
     let row_errors = &found.row_squared_errors;
-    let all = Draws { data, components, row_errors, own, seed, steps: &steps };
+    let rows = hold(data, Units::Own);
+    let all = Draws { data, rows: &*rows, components, row_errors, own, seed, steps: &steps };
     // Only what is fitted to the rows themselves is less for more of them.
     let most = match own {
         Own::Best => ROWS.max(ROWS_PER_TOPIC * components.nrows()),
@@ -283,7 +285,9 @@ mod tests {
             let (row_errors, own) = (&seen.row_squared_errors, Own::Best);
             let steps = Steps::unwatched(AuditPart::RandomGroups);
             let (components, steps) = (h.view(), &steps);
-            let all = Draws { data: &data, components, row_errors, own, seed: 5, steps };
+            let rows = hold(&data, Units::Own);
+            let all =
+                Draws { data: &data, rows: &*rows, components, row_errors, own, seed: 5, steps };
             let losses: Vec<Vec<f64>> = (1..=12).map(|b| all.losses(b).unwrap()).collect();
             let own = |l: usize| all.loss(&data.groups()[l].rows, Purpose::Chance(0, 1 + l as u64));
             let own: Vec<f64> = (0..3).map(|l| own(l).unwrap()).collect();

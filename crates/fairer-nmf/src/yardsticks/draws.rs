@@ -4,6 +4,7 @@ use super::alone::estimate_baselines;
 use super::fitter::Fitter;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
+use crate::rows::Rows;
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, Result};
 use ndarray::ArrayView2;
@@ -41,6 +42,8 @@ impl<'a> Own<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Draws<'a, 'd> {
     pub data: &'a GroupedData<'d>,
+    /// The same behind the door.
+    pub rows: &'a dyn Rows,
     pub components: ArrayView2<'a, f64>,
     pub row_errors: &'a [f64],
     pub own: Own<'a>,
@@ -98,7 +101,7 @@ impl Draws<'_, '_> {
     /// What a dictionary of their own leaves of rows with this squared norm, relative to them.
     fn baseline(&self, rows: &[usize], norm: f64, purpose: Purpose) -> Result<f64> {
         let (rank, seed, steps) = (self.components.nrows(), self.seed, self.steps);
-        let fitter = Fitter { data: self.data, rank, seed, steps };
+        let fitter = Fitter { data: self.data, rows: self.rows, rank, seed, steps };
         match self.own {
             Own::Zero => Ok(0.0),
             Own::Best => {
@@ -107,7 +110,8 @@ impl Draws<'_, '_> {
             }
             Own::Like { kind, .. } => {
                 // Positive, so that they are a group.
-                let Some(alone) = fitter.alone(rows)? else { return Ok(0.0) };
+                let Some(alone) = fitter.alone(rows) else { return Ok(0.0) };
+                let alone = self.data.regrouped(alone)?;
                 let seed = Stream::new(seed, purpose, 0).next_u64();
                 let found = estimate_baselines(&alone, rank, kind, seed, &|_| steps.tell())?;
                 steps.go_on()?;

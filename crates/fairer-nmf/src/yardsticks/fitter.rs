@@ -4,7 +4,8 @@ use crate::evaluate::errors_by_group;
 use crate::iteration::Start;
 use crate::parallel::try_map;
 use crate::random::{Purpose, Stream};
-use crate::search::fit_plain;
+use crate::rows::Rows;
+use crate::search::fit_relabelled;
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, Method, Model, Parameters, Progress, Result, Stopping};
 use ndarray::{Array2, ArrayView2};
@@ -23,15 +24,20 @@ pub(crate) fn standard(rank: usize, runs: usize, seed: u64) -> Parameters {
     }
 }
 
+/// Groups by name, with their rows.
+type Labels = Vec<(String, Vec<usize>)>;
+
 /// Standard NMF of sets of rows of one data set.
 pub(crate) struct Fitter<'a, 'd> {
     pub data: &'a GroupedData<'d>,
+    /// The same behind the door.
+    pub rows: &'a dyn Rows,
     pub rank: usize,
     pub seed: u64,
     pub steps: &'a Steps<'a>,
 }
 
-impl<'d> Fitter<'_, 'd> {
+impl Fitter<'_, '_> {
     fn parameters(&self, purpose: Purpose) -> Parameters {
         Parameters {
             method: Method::standard(),
@@ -50,14 +56,14 @@ impl<'d> Fitter<'_, 'd> {
         }
     }
 
-    /// The rows as data of one group; none where they are all zero.
-    pub fn alone(&self, rows: &[usize]) -> Result<Option<GroupedData<'d>>> {
+    /// The rows as one group; none where they are all zero.
+    pub fn alone(&self, rows: &[usize]) -> Option<Labels> {
         if rows.iter().all(|&row| self.data.row_squared_norm(row) <= 0.0) {
-            return Ok(None);
+            return None;
         }
         let mut rows = rows.to_vec();
         rows.sort_unstable();
-        self.data.regrouped(vec![("rows".to_owned(), rows)]).map(Some)
+        Some(vec![("rows".to_owned(), rows)])
     }
 
     /// The dictionary of the rows by a run from `start`; `start` itself for rows of zeros.
@@ -67,8 +73,8 @@ impl<'d> Fitter<'_, 'd> {
         start: ArrayView2<'_, f64>,
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
-        let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
-        let found = self.run(&alone, &self.parameters(purpose), Some(start))?;
+        let Some(alone) = self.alone(rows) else { return Ok(start.to_owned()) };
+        let found = self.run(alone, &self.parameters(purpose), Some(start))?;
         self.steps.go_on()?;
         Ok(found.components)
     }
@@ -104,7 +110,7 @@ impl<'d> Fitter<'_, 'd> {
             baseline: Baseline::Given { errors },
             ..self.parameters(purpose)
         };
-        let found = self.run(&self.data.regrouped(groups)?, &parameters, Some(start))?;
+        let found = self.run(groups, &parameters, Some(start))?;
         self.steps.go_on()?;
         Ok(found.components)
     }
@@ -116,10 +122,10 @@ impl<'d> Fitter<'_, 'd> {
         start: ArrayView2<'_, f64>,
         purpose: Purpose,
     ) -> Result<Array2<f64>> {
-        let Some(alone) = self.alone(rows)? else { return Ok(start.to_owned()) };
+        let Some(alone) = self.alone(rows) else { return Ok(start.to_owned()) };
         let parameters = self.parameters(purpose);
-        let warm = self.run(&alone, &parameters, Some(start))?;
-        let random = self.run(&alone, &parameters, None)?;
+        let warm = self.run(alone.clone(), &parameters, Some(start))?;
+        let random = self.run(alone, &parameters, None)?;
         self.steps.go_on()?;
         let error = |model: &Model| model.groups[0].relative_error;
         Ok(if error(&random) < error(&warm) { random } else { warm }.components)
@@ -128,18 +134,18 @@ impl<'d> Fitter<'_, 'd> {
     /// A run from `start`, or at random.
     fn run(
         &self,
-        data: &GroupedData<'_>,
+        groups: Labels,
         parameters: &Parameters,
         start: Option<ArrayView2<'_, f64>>,
     ) -> Result<Model> {
         let begin = start.map(|h| Start { components: Some(h.to_owned()), representation: None });
         let tell = |_: &Progress<'_>| self.steps.tell();
-        Ok(fit_plain(data, parameters, begin.as_ref(), None, &tell)?.model)
+        fit_relabelled(self.rows, groups, parameters, begin.as_ref(), &tell)
     }
 
     /// Squared errors of rows under a dictionary, in their order.
     pub fn errors(&self, rows: &[usize], h: &Array2<f64>) -> Result<Vec<f64>> {
-        let Some(_) = self.alone(rows)? else { return Ok(vec![0.0; rows.len()]) };
+        let Some(_) = self.alone(rows) else { return Ok(vec![0.0; rows.len()]) };
         let data = self.data.regrouped(vec![("rows".to_owned(), rows.to_vec())])?;
         Ok(errors_by_group(&data, h.view(), None)?.0.remove(0))
     }

@@ -21,7 +21,8 @@ use crate::evaluate::{Evaluation, errors_by_group};
 use crate::parallel::try_map;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
-use crate::search::fit_plain;
+use crate::rows::{Rows, Units, hold};
+use crate::search::fit_relabelled;
 use crate::steps::Steps;
 use crate::{Error, GroupedData, Observer, Parameters, Result};
 use serde::{Deserialize, Serialize};
@@ -138,6 +139,7 @@ fn relative_baselines(
             expected: "at least two folds are needed",
         });
     }
+    let held = hold(data, Units::Own);
     try_map(data.groups().len(), &|l| {
         let group = &data.groups()[l];
         let mut rows = group.rows.clone();
@@ -149,7 +151,7 @@ fn relative_baselines(
         let errors: Vec<f64> = try_map(folds, &|fold| {
             let seed = Stream::new(seed, Purpose::HeldOut(l as u64, 1 + fold as u64), 0).next_u64();
             let parameters = standard(rank, runs, seed);
-            steps.step(|| one_fold(data, &rows, (fold, folds), &parameters, steps))
+            steps.step(|| one_fold((data, &*held), &rows, (fold, folds), &parameters, steps))
         })?;
         // N_ℓ² is positive by validation.
         Ok(Some((errors.iter().sum::<f64>() / group.squared_norm).sqrt()))
@@ -158,7 +160,7 @@ fn relative_baselines(
 
 /// Squared error of a fold's rows under the dictionary of the other rows.
 fn one_fold(
-    data: &GroupedData<'_>,
+    (data, behind): (&GroupedData<'_>, &dyn Rows),
     rows: &[usize],
     (fold, folds): (usize, usize),
     parameters: &Parameters,
@@ -180,8 +182,8 @@ fn one_fold(
         // Rows of zeros teach nothing: all is lost.
         return Ok(held.squared_norm());
     }
-    let rest = data.regrouped(vec![("rest".to_owned(), rest)])?;
-    let fitted = fit_plain(&rest, parameters, None, None, &|_| steps.tell())?;
+    let rest = vec![("rest".to_owned(), rest)];
+    let fitted = fit_relabelled(behind, rest, parameters, None, &|_| steps.tell())?;
     steps.go_on()?;
-    Ok(errors_by_group(&held, fitted.model.components.view(), None)?.0[0].iter().sum())
+    Ok(errors_by_group(&held, fitted.components.view(), None)?.0[0].iter().sum())
 }

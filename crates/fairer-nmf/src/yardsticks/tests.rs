@@ -4,6 +4,7 @@ use super::*;
 use crate::evaluate::evaluate;
 use crate::progress::AuditPart;
 use crate::random::{Purpose, Stream};
+use crate::rows::{Rows, Units, hold};
 use crate::steps::Steps;
 use crate::{Baseline, GroupedData, silent};
 use ndarray::Array2;
@@ -25,8 +26,12 @@ fn steps() -> Steps<'static> {
     Steps::unwatched(AuditPart::RandomGroups)
 }
 
-fn fitter<'a, 'd>(data: &'a GroupedData<'d>, rank: usize, steps: &'a Steps<'a>) -> Fitter<'a, 'd> {
-    Fitter { data, rank, seed: 3, steps }
+fn fitter<'a, 'd>(
+    (data, rows): (&'a GroupedData<'d>, &'a dyn Rows),
+    rank: usize,
+    steps: &'a Steps<'a>,
+) -> Fitter<'a, 'd> {
+    Fitter { data, rows, rank, seed: 3, steps }
 }
 
 /// What a dictionary leaves of some rows, in all, from the library's own evaluation of all rows.
@@ -41,7 +46,8 @@ fn every_row_is_held_out_once_and_by_folds_of_one_size() {
     let x = noisy(1, 23, 5);
     let data = GroupedData::one_group(x.view()).unwrap();
     let steps = steps();
-    let fitter = fitter(&data, 2, &steps);
+    let held = hold(&data, Units::Own);
+    let fitter = fitter((&data, &*held), 2, &steps);
     for (rows, asked) in [(23, 5), (6, 3), (4, 7), (2, 2)] {
         let folds = fitter.folds(rows, asked, PURPOSE);
         assert_eq!(folds.len(), asked.min(rows));
@@ -61,7 +67,8 @@ fn what_is_held_out_stands_in_the_order_of_the_rows() {
     let x = noisy(2, 12, 5);
     let data = GroupedData::one_group(x.view()).unwrap();
     let steps = steps();
-    let fitter = fitter(&data, 2, &steps);
+    let held = hold(&data, Units::Own);
+    let fitter = fitter((&data, &*held), 2, &steps);
     let rows = [5, 1, 8, 3, 10, 0, 7];
     let held = |k: usize, fold: &[usize], rest: &[usize]| {
         assert!(k < 3 && fold.len() + rest.len() == rows.len());
@@ -90,7 +97,8 @@ fn a_dictionary_of_some_rows_is_theirs_and_from_more_starts_no_worse() {
     let x = noisy(3, 40, 8);
     let data = GroupedData::new(x.view(), &labels(40)).unwrap();
     let steps = steps();
-    let fitter = fitter(&data, 3, &steps);
+    let held = hold(&data, Units::Own);
+    let fitter = fitter((&data, &*held), 3, &steps);
     let rows = [3, 17, 8, 30, 21, 2, 11, 39, 26, 14];
     let start = noisy(4, 3, 8);
     let from = fitter.from(&rows, start.view(), PURPOSE).unwrap();
@@ -118,16 +126,17 @@ fn rows_of_zeros_teach_nothing_and_cost_nothing() {
     (0..4).for_each(|row| x.row_mut(row).fill(0.0));
     let data = GroupedData::one_group(x.view()).unwrap();
     let steps = steps();
-    let fitter = fitter(&data, 2, &steps);
+    let held = hold(&data, Units::Own);
+    let fitter = fitter((&data, &*held), 2, &steps);
     let (zeros, start) = ([1, 3, 0], noisy(6, 2, 6));
-    assert!(fitter.alone(&zeros).unwrap().is_none());
+    assert!(fitter.alone(&zeros).is_none());
     assert_eq!(fitter.from(&zeros, start.view(), PURPOSE).unwrap(), start);
     assert_eq!(fitter.best(&zeros, start.view(), PURPOSE).unwrap(), start);
     assert_eq!(fitter.evened(&zeros, start.view(), &[0.1], PURPOSE).unwrap(), start);
     assert_eq!(fitter.errors(&zeros, &start).unwrap(), [0.0; 3]);
     // One row that is not zero is enough.
-    let alone = fitter.alone(&[7, 3, 0]).unwrap().unwrap();
-    assert_eq!(alone.groups()[0].rows, [0, 3, 7]);
+    let alone = fitter.alone(&[7, 3, 0]).unwrap();
+    assert_eq!(alone[0].1, [0, 3, 7]);
 }
 
 /// The dictionary that is made for the groups of some rows evens these out, against offsets in proportion to what is there of each.
@@ -137,7 +146,8 @@ fn an_evened_dictionary_evens_out_the_groups_that_are_there() {
     let names = labels(60);
     let data = GroupedData::new(x.view(), &names).unwrap();
     let steps = steps();
-    let fitter = fitter(&data, 3, &steps);
+    let held = hold(&data, Units::Own);
+    let fitter = fitter((&data, &*held), 3, &steps);
     // Every second row, and none of one group.
     let rows: Vec<usize> = (0..60).filter(|row| row % 2 == 0 && names[*row] != "c").collect();
     let relative = |h: &Array2<f64>, l: usize| {
@@ -166,7 +176,8 @@ fn a_random_run_is_of_its_purpose_and_seed() {
     let mut poor = Array2::zeros((3, 7));
     poor[[0, 0]] = 1.0;
     let best = |seed: u64, purpose: Purpose| {
-        let fitter = Fitter { seed, ..fitter(&data, 3, &steps) };
+        let held = hold(&data, Units::Own);
+        let fitter = Fitter { seed, ..fitter((&data, &*held), 3, &steps) };
         fitter.best(&rows, poor.view(), purpose).unwrap()
     };
     let one = best(1, PURPOSE);
@@ -183,8 +194,10 @@ fn a_draw_is_the_losses_of_groups_of_these_sizes() {
     let zeros = vec![0.0; 3];
     let found = evaluate(&data, h.view(), None, &zeros).unwrap();
     let steps = steps();
+    let rows = hold(&data, Units::Own);
     let all = |own| Draws {
         data: &data,
+        rows: &*rows,
         components: h.view(),
         row_errors: &found.row_squared_errors,
         own,
@@ -217,8 +230,16 @@ fn a_large_group_is_judged_by_rows_from_everywhere_in_it() {
     let found = evaluate(&data, h.view(), None, &[0.0; 2]).unwrap();
     let (steps, own) = (steps(), Own::Zero);
     let row_errors = &found.row_squared_errors;
-    let draws =
-        Draws { data: &data, components: h.view(), row_errors, own, seed: 4, steps: &steps };
+    let rows = hold(&data, Units::Own);
+    let draws = Draws {
+        data: &data,
+        rows: &*rows,
+        components: h.view(),
+        row_errors,
+        own,
+        seed: 4,
+        steps: &steps,
+    };
     let large = data.groups().iter().position(|g| g.name == "large").unwrap();
     let (whole, part) = (draws.losses(0).unwrap(), draws.losses_up_to(0, 20).unwrap());
     assert_eq!(whole[1 - large], part[1 - large]);
