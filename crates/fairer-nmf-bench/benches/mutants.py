@@ -28,6 +28,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 CRATE = Path("crates/fairer-nmf")
+# What its tests share with those of the readers.
+SHARED = Path("crates/fairer-nmf-io/tests/shared")
 SWITCH = r"""
 //! Which mutant runs.
 #![allow(missing_docs)]
@@ -127,7 +129,8 @@ def cargo(copy, *arguments):
 def make(copy, *parts):
     listed = ["cargo", "mutants", "--list", "--json", "-p", "fairer-nmf"]
     listed = json.loads(subprocess.run(listed, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
-    shutil.copytree(ROOT / CRATE, copy / CRATE)
+    for part in [CRATE, SHARED]:
+        shutil.copytree(ROOT / part, copy / part)
     shutil.copy(ROOT / "Cargo.lock", copy)
     manifest = re.sub(r"(?s)default-members.*?\n", "", (ROOT / "Cargo.toml").read_text())
     manifest = re.sub(r"(?s)members = \[.*?\]", f'members = ["{CRATE}"]', manifest)
@@ -161,7 +164,9 @@ def make(copy, *parts):
         if not wrong:
             sys.exit("".join(e["rendered"] for e in errors))
         left_out |= wrong
-    messages = cargo(copy, "test", "--lib", "--tests", "--no-run")[1]
+    failed, messages = cargo(copy, "test", "--lib", "--tests", "--no-run")
+    if failed:
+        sys.exit("the tests do not compile")
     binaries = [m["executable"] for m in messages if m.get("executable")]
     names = [mutant["name"] for mutant in listed]
     state = {"functions": functions, "binaries": binaries, "names": names, "unviable": sorted(left_out)}

@@ -113,13 +113,16 @@ fn the_first_weights_are_those_of_the_start() {
     }
 }
 
-/// Penalties go with the sum: whatever a scheme was, none loses them.
+/// Penalties go with the sum: whatever a scheme was, none loses them, and the dictionary keeps the update that it had.
 #[test]
 fn penalties_stay_whatever_they_are_added_to() {
     let cost = Cost { l1: 0.1, l2: 0.2 };
     let weighted = Scheme::weighted(Update::Hals, WeightRule::Uniform);
-    for scheme in [weighted, Scheme::min_max(1e-6), Scheme::between(0.5, 1.0)] {
+    let exact = [Scheme::min_max(1e-6), Scheme::between(0.5, 1.0)].map(|s| (s, Update::Nnls));
+    for (scheme, own) in [(weighted, Update::Hals)].into_iter().chain(exact) {
         let penalised = scheme.penalised((cost, cost));
+        let kept = matches!(penalised.dictionary, DictionaryRule::Weighted { update, .. } if update == own);
+        assert!(kept, "{:?}", penalised.dictionary);
         assert_eq!(penalised.costs(), Some((cost, cost)));
         assert_eq!((penalised.rows, penalised.looks_ahead), (Update::Nnls, false));
         assert_eq!(penalised.objective, Objective::Sum);

@@ -159,26 +159,46 @@ mod tests {
         (x - &w.dot(&h.to_components())).iter().map(|v| v * v).sum()
     }
 
+    fn statistics(x: &Array2<f64>, w: &Array2<f64>) -> Statistics {
+        let norm = x.iter().map(|v| v * v).sum();
+        Statistics::new(w.t().dot(w).view(), w.t().dot(x).view(), norm).unwrap()
+    }
+
     #[test]
     fn a_wish_is_the_best_version_of_a_topic_for_the_group_and_the_dearest_comes_first() {
-        let (x, w, h) = (uniform(30, 8, 1), uniform(30, 4, 2), uniform(4, 8, 3));
-        let h = Dictionary::from_components(h.view());
-        let norm = x.iter().map(|v| v * v).sum();
-        let s = Statistics::new(w.t().dot(&w).view(), w.t().dot(&x).view(), norm).unwrap();
-        let all = [s];
-        let found = wishes(Standing { dictionary: &h, statistics: &all, weights: &[1.0] }, 0);
-        assert_eq!(found.len(), 4);
-        let error = |wish: &Wish| squared_error(&x, &w, &replaced(&h, wish.topic, &wish.values));
-        let errors: Vec<f64> = found.iter().map(error).collect();
-        assert!(errors.windows(2).all(|two| two[0] <= two[1] + 1e-9), "{errors:?}");
-        assert!(errors[3] <= squared_error(&x, &w, &h));
-        for wish in &found {
-            for (j, by) in (0..8).flat_map(|j| [(j, 1e-3), (j, -1e-3)]) {
-                let mut other = wish.values.clone();
-                other[j] = (other[j] + by).max(0.0);
-                let other = Wish { topic: wish.topic, values: other };
-                assert!(error(&other) >= error(wish) - 1e-12, "no version is better");
+        for seed in 0..20 {
+            let (x, w) = (uniform(30, 8, 3 * seed + 1), uniform(30, 4, 3 * seed + 2));
+            let h = Dictionary::from_components(uniform(4, 8, 3 * seed + 3).view());
+            let all = [statistics(&x, &w)];
+            let found = wishes(Standing { dictionary: &h, statistics: &all, weights: &[1.0] }, 0);
+            assert_eq!(found.len(), 4);
+            let error =
+                |wish: &Wish| squared_error(&x, &w, &replaced(&h, wish.topic, &wish.values));
+            let errors: Vec<f64> = found.iter().map(error).collect();
+            assert!(errors.windows(2).all(|two| two[0] <= two[1] + 1e-9), "{errors:?}");
+            assert!(errors[3] <= squared_error(&x, &w, &h));
+            for wish in &found {
+                for (j, by) in (0..8).flat_map(|j| [(j, 1e-3), (j, -1e-3)]) {
+                    let mut other = wish.values.clone();
+                    other[j] = (other[j] + by).max(0.0);
+                    let other = Wish { topic: wish.topic, values: other };
+                    assert!(error(&other) >= error(wish) - 1e-12, "no version is better");
+                }
             }
+        }
+    }
+
+    #[test]
+    fn a_topic_that_a_group_does_not_use_is_not_wished_for() {
+        let h = Dictionary::from_components(uniform(4, 8, 3).view());
+        for unused in 0..4 {
+            let (x, mut w) = (uniform(30, 8, 1), uniform(30, 4, 2));
+            w.column_mut(unused).fill(0.0);
+            let all = [statistics(&x, &w)];
+            let found = wishes(Standing { dictionary: &h, statistics: &all, weights: &[1.0] }, 0);
+            let mut topics: Vec<usize> = found.iter().map(|wish| wish.topic).collect();
+            topics.sort_unstable();
+            assert_eq!(topics, (0..4).filter(|t| *t != unused).collect::<Vec<_>>());
         }
     }
 
@@ -188,9 +208,7 @@ mod tests {
         let twin = h.row(0).to_owned() * 1.01;
         h.row_mut(2).assign(&twin);
         let h = Dictionary::from_components(h.view());
-        let norm = x.iter().map(|v| v * v).sum();
-        let s = Statistics::new(w.t().dot(&w).view(), w.t().dot(&x).view(), norm).unwrap();
-        let all = [s];
+        let all = [statistics(&x, &w)];
         let run = Standing { dictionary: &h, statistics: &all, weights: &[1.0] };
         let criteria = [Criterion { offset: 0.0, scale: 1.0 }];
         assert!([0, 2].contains(&least_missed(run, &criteria)[0]));
@@ -218,8 +236,7 @@ mod tests {
         let h = Dictionary::from_components(uniform(4, 6, seed).view());
         let of_group = |l: u64| {
             let (x, w) = (uniform(20, 6, 10 * seed + l), uniform(20, 4, 10 * seed + 5 + l));
-            let norm = x.iter().map(|v| v * v).sum();
-            Statistics::new(w.t().dot(&w).view(), w.t().dot(&x).view(), norm).unwrap()
+            statistics(&x, &w)
         };
         let criterion = |scale: f64| Criterion { offset: 0.1, scale };
         (h, [of_group(1), of_group(2)], [criterion(0.5), criterion(2.0)])

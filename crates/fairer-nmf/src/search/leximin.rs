@@ -81,33 +81,76 @@ mod tests {
     use super::*;
     use crate::init::Init;
     use crate::iteration::{criteria, run_once};
+    use crate::progress::Progress;
     use crate::rows::{self, Units};
     use crate::{GroupedData, silent, synthetic};
+    use std::ops::ControlFlow;
+
+    /// What is done with a run of three topics that is not done, its level and its task.
+    fn from_a_run<R>(
+        seed: u64,
+        stopping: &Stopping,
+        then: impl FnOnce(Run<'_>, f64, &Task<'_>) -> R,
+    ) -> R {
+        let (x, labels) = synthetic::first(seed);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let rows = rows::hold(&data, Units::Own);
+        let baselines: Vec<f64> = rows.groups().iter().map(|g| 0.1 * g.norm()).collect();
+        let own = criteria(&*rows, &baselines);
+        let task =
+            Task::alone(Scheme::min_max(1e-6), &own, stopping, Context::without_limit(&silent));
+        let run = run_once(rows.apart(), 3, &Init::Random, seed, &task).unwrap();
+        then(run, squared_norm(&*rows), &task)
+    }
 
     /// The last level from a run that is not done, so that there is room: the total error falls, though it lies above what groups
     /// are held at, and no group rises above that.
     #[test]
     fn the_last_word_lowers_the_total_error_and_lifts_no_group() {
+        let stopping = Stopping { max_iterations: 20, ..Stopping::default() };
         for seed in 0..6 {
-            let (x, labels) = synthetic::first(seed);
-            let data = GroupedData::new(x.view(), &labels).unwrap();
-            let rows = rows::hold(&data, Units::Own);
-            let baselines: Vec<f64> = rows.groups().iter().map(|g| 0.1 * g.norm()).collect();
-            let own = criteria(&*rows, &baselines);
-            let stopping = Stopping { max_iterations: 20, ..Stopping::default() };
-            let context = Context::without_limit(&silent);
-            let task = Task::alone(Scheme::min_max(1e-6), &own, &stopping, context);
-            let run = run_once(rows.apart(), 3, &Init::Random, seed, &task).unwrap();
-            let before = run.measured.clone();
-            let held: Vec<Option<f64>> = before.losses.iter().map(|loss| Some(*loss)).collect();
-            let squared_norm = squared_norm(&*rows);
-            let after = lower(run, Level { held: &held, squared_norm }, &task).unwrap().measured;
-            let total = [&before, &after].map(|measured| measured.relative_total(squared_norm));
-            let mut groups = before.losses.iter().zip(&after.losses);
-            assert!(before.losses.iter().any(|g| total[0] > g + 0.1));
-            assert!(groups.all(|(was, is)| *is <= was + ALLOWED), "{after:?} {before:?}");
-            assert!(total[1] < total[0] - 1e-5, "seed {seed}: {after:?} {before:?}");
+            from_a_run(seed, &stopping, |run, squared_norm, task| {
+                let before = run.measured.clone();
+                let held: Vec<Option<f64>> = before.losses.iter().map(|loss| Some(*loss)).collect();
+                let after = lower(run, Level { held: &held, squared_norm }, task).unwrap().measured;
+                let total = [&before, &after].map(|measured| measured.relative_total(squared_norm));
+                let mut groups = before.losses.iter().zip(&after.losses);
+                assert!(before.losses.iter().any(|g| total[0] > g + 0.1));
+                assert!(groups.all(|(was, is)| *is <= was + ALLOWED), "{after:?} {before:?}");
+                assert!(total[1] < total[0] - 1e-5, "seed {seed}: {after:?} {before:?}");
+            });
         }
+    }
+
+    /// A level ends with an iteration that gains a tenth of the tolerance or less, so that another go gains as little; without a tolerance
+    /// after two hundred, which is no reason to leave out the next level, while somebody who stops it is.
+    #[test]
+    fn a_level_ends_where_it_gains_next_to_nothing() {
+        let stopping = Stopping { max_iterations: 20, tolerance: 1e-4, ..Stopping::default() };
+        let mut most = 0;
+        for seed in 0..6 {
+            from_a_run(seed, &stopping, |run, squared_norm, task| {
+                let held: Vec<Option<f64>> =
+                    run.measured.losses.iter().map(|loss| Some(*loss)).collect();
+                let level = Level { held: &held, squared_norm };
+                let total = |run: &Run<'_>| run.measured.relative_total(squared_norm);
+                let first = lower(run, level, task).unwrap();
+                let (begun, stood) = (first.history.len(), total(&first));
+                assert!(begun > 22, "seed {seed}: {begun}");
+                let second = lower(first, level, task).unwrap();
+                assert!(stood - total(&second) < 2e-5, "seed {seed}: {}", stood - total(&second));
+                let endless = Task { stopping: &Stopping { tolerance: 0.0, ..stopping }, ..*task };
+                let begun = second.history.len();
+                let third = lower(second, level, &endless).unwrap();
+                assert_eq!(third.status, Status::Converged);
+                most = most.max(third.history.len() - begun);
+                let stop = |_: &Progress<'_>| ControlFlow::Break(());
+                let told = Task { context: Context::without_limit(&stop), ..*task };
+                let level = Level { held: &vec![Some(2.0); held.len()], squared_norm };
+                assert_eq!(lower(third, level, &told).unwrap().status, Status::Stopped);
+            });
+        }
+        assert_eq!(most, ITERATIONS);
     }
 
     #[test]

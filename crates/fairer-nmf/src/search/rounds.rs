@@ -216,7 +216,98 @@ fn standing<'a>(run: &'a Run<'_>) -> Standing<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criterion::Criterion;
+    use crate::iteration::run_once;
+    use crate::progress::Progress;
+    use crate::rows::{Units, hold};
+    use crate::{GroupedData, silent, synthetic};
     use ndarray::array;
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+    use std::time::Instant;
+
+    /// What is told of the rounds from a run that has converged, iteration by iteration and on one thread, where an observer says stop at
+    /// `stop`; and the dictionary before and after.
+    fn told(seed: u64, stop: usize, deadline: Option<Instant>) -> (Vec<usize>, [Dictionary; 2]) {
+        let (x, labels) = synthetic::first(seed);
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let rows = hold(&data, Units::Own);
+        let criterion = |norm: f64| Criterion { offset: 0.0, scale: norm };
+        let criteria: Vec<Criterion> = rows.groups().iter().map(|g| criterion(g.norm())).collect();
+        let p = Parameters { n_init: 3, ..Parameters::new(4) };
+        let context = Context::without_limit(&silent);
+        let task = Task::alone(Scheme::min_max(1e-6), &criteria, &p.stopping, context);
+        let best = run_once(rows.apart(), 4, &p.init, 0, &task).unwrap();
+        assert_eq!(best.status, Status::Converged);
+        let stood = best.dictionary.clone();
+        let told = Mutex::new(Vec::new());
+        let observer = |progress: &Progress<'_>| {
+            let Progress::Iteration { iteration, .. } = *progress else { unreachable!() };
+            let mut told = told.lock().unwrap();
+            told.push(iteration);
+            if told.len() > stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let task =
+            Task { context: Context { deadline, ..Context::without_limit(&observer) }, ..task };
+        let judge = Judge::new(&p, task.scheme);
+        let search = Search { rows: &*rows, p: &p, task: &task, judge };
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let found = one.install(|| search.bettered(best)).unwrap();
+        (told.into_inner().unwrap(), [stood, found.dictionary])
+    }
+
+    #[test]
+    fn no_round_begins_when_the_time_is_up() {
+        let (heard, [before, after]) = told(1, usize::MAX, Some(Instant::now()));
+        assert!(heard.is_empty() && before == after);
+    }
+
+    /// The exchanges of a dictionary that is like the one before were tried before.
+    #[test]
+    fn a_second_round_exchanges_topics_of_another_dictionary_alone() {
+        let mut seconds = 0;
+        for seed in 0..8 {
+            let (all, _) = told(seed, usize::MAX, None);
+            let pulled: Vec<usize> = (0..all.len()).filter(|&i| all[i] == 0).collect();
+            let Some(&second) = pulled.get(PULLS) else { continue };
+            let went_on = pulled[PULLS - 1] + 1 + 2 * TRIED;
+            let begun: Vec<usize> = (went_on..second).filter(|&i| all[i] == 1).collect();
+            // After the two splits that go on; told to stop there, the best is what the first round has left.
+            let exchanged = begun.len() > 2;
+            let (_, [before, after]) = told(seed, begun.get(2).copied().unwrap_or(second), None);
+            assert_eq!(exchanged, !alike(&before, &after), "seed {seed}");
+            seconds += 1;
+        }
+        assert!(seconds > 0, "some go on to a second round");
+    }
+
+    /// What is under way beside it hears of a stop with its first iteration; nothing begins afterwards.
+    #[test]
+    fn a_stop_ends_the_round_wherever_it_comes() {
+        let (all, _) = told(1, usize::MAX, None);
+        let pulled = all.iter().position(|&i| i == 0).unwrap();
+        let tried = pulled + PULLS;
+        let went_on = tried + 2 * TRIED;
+        assert!(all[pulled..tried].iter().all(|&i| i == 0));
+        assert!(all[tried..=went_on].iter().all(|&i| i == 1));
+        let begun = |from: usize, to: usize| all[from..to].iter().filter(|&&i| i == 1).count();
+        let second = (went_on + 1..all.len()).find(|&i| all[i] == 1).unwrap();
+        let ends = [
+            (0, pulled),
+            (pulled - 1, pulled),
+            (pulled, pulled + 1),
+            (tried - 1, tried),
+            (tried, went_on),
+            (went_on - 1, went_on),
+            (went_on, second + 1),
+            (second, second + 1),
+        ];
+        for (stop, end) in ends {
+            let (heard, _) = told(1, stop, None);
+            assert_eq!(heard[..=stop], all[..=stop]);
+            assert_eq!(heard[stop + 1..], vec![1; begun(stop + 1, end)], "{stop} of {all:?}");
+        }
+    }
 
     /// Whatever their order and their size; one that has another direction is enough to differ.
     #[test]

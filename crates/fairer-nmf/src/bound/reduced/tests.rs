@@ -130,6 +130,21 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0f64, |a, v| a.max(v.abs()))
 }
 
+/// From ten times what is unsure down to a hundredth of it, within what is coarse and what is fine.
+#[test]
+fn the_smoothing_is_as_fine_as_what_is_sure() {
+    let of = |unsure: f64| {
+        let Levels { from, to } = Levels::of(unsure);
+        (from, to)
+    };
+    assert_eq!(of(f64::INFINITY), (FIRST, COARSE));
+    assert_eq!(of(1.0), (LATER, COARSE));
+    let (from, to) = of(5e-6);
+    assert!(near(from, 5e-5, 1e-12) && near(to, 5e-8, 1e-15), "{from} {to}");
+    assert_eq!(of(1e-9), (COARSE, LAST));
+    assert_eq!(of(0.0), (COARSE, LAST));
+}
+
 #[test]
 fn scores_are_the_slopes_in_the_weights() {
     let (p, w, t) = (5, [0.5, 0.2, 0.3], 0.1);

@@ -193,10 +193,12 @@ fn nothing_begins_after_a_stop_in_the_middle_of_a_round() {
 /// Every run has a name of its own in a checkpoint, whichever it is that is delivered.
 #[test]
 fn what_is_kept_of_one_run_is_not_taken_for_another() {
-    for (seed, rank) in (1..7).flat_map(|seed| [(seed, 3), (seed, 5)]) {
+    let others = [Method::standard(), Method::between(0.5), Method::leximin()];
+    let cases = (1..7).flat_map(|seed| [(seed, 3, Method::am()), (seed, 5, Method::am())]);
+    for (seed, rank, method) in cases.chain(others.map(|method| (1, 3, method))) {
         let (x, labels) = sample(seed);
         let data = GroupedData::new(x.view(), &labels).unwrap();
-        let p = asked(Method::am(), rank, 3);
+        let p = asked(method, rank, 3);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         let every = std::time::Duration::from_secs(3600);

@@ -29,12 +29,15 @@ fn halves_of_a_topic_have_it_as_their_mean_and_are_not_negative() {
     assert_ne!(halves(&h, &mut other).to_components(), wide);
 }
 
-/// What a pair is worth is what the best matrix of rank one leaves of its part, by the power method on the part itself.
+/// What a pair is worth is what the best matrix of rank one leaves of its part, by the power method on the part itself; how much of a
+/// topic's size W has makes no difference.
 #[test]
 fn a_pair_is_worth_what_the_best_single_topic_would_leave() {
-    for seed in 1..30 {
-        let (x, w, h) =
+    for (seed, size) in (1..30).flat_map(|seed| [(seed, 1.0), (seed, 1e3), (seed, 1e-3)]) {
+        let (x, mut w, mut h) =
             (uniform(20, 6, seed), uniform(20, 4, seed + 50), uniform(4, 6, seed + 100));
+        w.column_mut(1).mapv_inplace(|v| v * size);
+        h.row_mut(1).mapv_inplace(|v| v / size);
         let dictionary = Dictionary::from_components(h.view());
         let (weight, scale) = (0.7, 2.0);
         let criteria = [Criterion { offset: 0.3, scale }];
@@ -51,10 +54,60 @@ fn a_pair_is_worth_what_the_best_single_topic_would_leave() {
             let left = weight / (scale * scale) * left;
             let pair = grams.pair(a, b);
             assert!((pair.worth - left).abs() < 1e-9, "{} {left}", pair.worth);
-            // The single topic is the leading vector, up to its length.
+            // The single topic is the leading vector, up to its length, and a mean of the two.
             let one = Array1::from(pair.as_one(&dictionary));
             let cosine = one.dot(&leading) / one.dot(&one).sqrt();
             assert!(one.iter().all(|v| *v >= 0.0) && (cosine - 1.0).abs() < 1e-9, "{cosine}");
+            assert!((pair.shares.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{:?}", pair.shares);
+        }
+    }
+}
+
+/// Also of topics that nobody uses, and that share nothing.
+#[test]
+fn shares_of_a_pair_are_numbers_whatever_the_pair() {
+    let h = Dictionary::from_components(Array2::eye(3).view());
+    let nothing = Dictionary::zero(3, 3);
+    for (used, h) in [(1.0, &h), (0.0, &h), (1.0, &nothing)] {
+        let w = used * &Array2::eye(3);
+        let criteria = [Criterion { offset: 0.0, scale: 1.0 }];
+        let grams = Grams::new(h, &[statistics(&uniform(3, 3, 1), &w)], &[1.0], &criteria);
+        let pair = grams.pair(0, 2);
+        assert!(pair.shares.iter().all(|v| *v >= 0.0) && pair.shares.iter().sum::<f64>() == 1.0);
+        assert!(pair.worth >= 0.0);
+    }
+}
+
+/// Of all topics that could be two and pairs of others that could be one, by what the first is worth as two less the others as two.
+#[test]
+fn splits_come_by_what_they_are_worth() {
+    for seed in 1..20 {
+        let (x, w, of_halves) =
+            (uniform(20, 6, seed), uniform(20, 4, seed + 50), uniform(20, 8, seed + 80));
+        let h = Dictionary::from_components(uniform(4, 6, seed + 100).view());
+        let wide = Dictionary::from_components(uniform(8, 6, seed + 150).view());
+        let criteria = [Criterion { offset: 0.0, scale: 1.0 }];
+        let (own, apart) = ([statistics(&x, &w)], [statistics(&x, &of_halves)]);
+        let run = Standing { dictionary: &h, statistics: &own, weights: &[1.0] };
+        let grams = [(&h, &own), (&wide, &apart)].map(|(h, s)| Grams::new(h, s, &[1.0], &criteria));
+        let mut all = Vec::new();
+        for (topic, a, b) in (0..64).map(|at| (at / 16, at / 4 % 4, at % 4)) {
+            if a < b && topic != a && topic != b {
+                let (two, one) = (grams[1].pair(2 * topic, 2 * topic + 1), grams[0].pair(a, b));
+                all.push((two.worth - one.worth, topic, a, b, one.as_one(&h)));
+            }
+        }
+        all.sort_by(|p, q| q.0.total_cmp(&p.0));
+        let halves = wide.to_components();
+        for count in [1, 5, 20] {
+            let found = splits(run, Apart { wide: &wide, statistics: &apart }, &criteria, count);
+            assert_eq!(found.len(), count.min(12));
+            for (found, (_, topic, a, b, one)) in found.iter().zip(&all) {
+                let found = found.to_components();
+                assert_eq!(found.row(*a).to_vec(), *one, "seed {seed}");
+                assert_eq!(found.row(*b), halves.row(2 * topic));
+                assert_eq!(found.row(*topic), halves.row(2 * topic + 1));
+            }
         }
     }
 }
