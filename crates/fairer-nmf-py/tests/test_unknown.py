@@ -98,6 +98,7 @@ def test_groups_are_found(how, tmp_path):
     X = X[::10]
     model = FairerNMF(2, discover=how, discover_groups=3, random_state=0, baseline="best", n_init=1)
     labels = model.fit(X).discovered_labels_
+    assert not hasattr(model, "group_chance_")
     assert labels.shape == (len(X),)
     assert np.bincount(labels).tolist() == list(model._model.rows)
     assert clone(model).fit(X).discovered_labels_.tolist() == labels.tolist()

@@ -20,7 +20,8 @@ use crate::args::{
 use crate::files::{Asked, Files};
 use crate::meaning;
 use crate::results::{
-    About, Outcome, about_data, audit_fit, cautions, choice_note, choice_notes, of_fit,
+    About, Outcome, about_data, audit_fit, cautions, choice_note, choice_notes, drawn_beside,
+    of_fit,
 };
 use crate::screen::{Bar, stopped};
 use crate::work::{Compared, beside_fit, choose_rank, fit_and_compare, load};
@@ -178,14 +179,14 @@ impl OnData for FitArgs {
         let model = (rank + 1 + 3) * data.features() * 8 + (1 << 16);
         files.reserve(model, data.groups().len() * 512 + if audited { 1 << 20 } else { 0 })?;
         let mut compared = fit(self, method, rank, (&data, found), &loaded.dataset, bar)?;
+        files.write_model(&compared.fit.model)?;
         if !audited && !self.common.no_compare && !stopped() {
-            compared.random_groups = beside_fit(&data, &compared, bar)?;
+            compared.random_groups = beside_fit(&data, &compared, bar);
             bar.finish();
         }
         let cautions = cautions_of(&compared, loaded, &data);
         let mut outcome = outcome(self, &compared, loaded, &data, &cautions);
         outcome.rank_choice = choice;
-        files.write_model(&compared.fit.model)?;
         if audited && !stopped() {
             let about = about(self, loaded, &outcome, &compared.fit.model, cautions);
             let done = audit_fit(about, &data, compared, &mut outcome, &self.common.audit, bar);
@@ -268,6 +269,7 @@ fn outcome(
     outcome.notes.extend(choice_notes(&compared.fit.model));
     outcome.notes.extend(compared.left_alone.clone());
     outcome.left_alone.clone_from(&compared.left_alone);
+    outcome.drawn = drawn_beside(&outcome, compared);
     outcome.warnings = compared.warnings();
     outcome.warnings.extend(outcome.explains_little());
     outcome.warnings.extend(cautions.iter().cloned());

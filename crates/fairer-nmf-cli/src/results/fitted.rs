@@ -1,12 +1,13 @@
 //! The outcome of a fit, and of the audit that a page needs.
 
-use fairer_nmf::audit::{PeerPlan, Remark, Role, Subject, compare};
-use fairer_nmf::{GroupedData, Method, Model, Note, Update, baseline::GroupBaseline};
+use fairer_nmf::audit::{ChanceBand, PeerPlan, Remark, Role, Subject, compare};
+use fairer_nmf::{Baseline, GroupedData, Method, Model, Note, Update, baseline::GroupBaseline};
 use fairer_nmf_io::{Failure, Loaded};
+use fairer_nmf_report::GroupResult;
 use fairer_nmf_report::library::{About, Normalized};
 
 use super::audited::page_of;
-use super::outcome::{DataFacts, Outcome, Penalised, Seconds};
+use super::outcome::{DataFacts, GroupOutcome, Outcome, Penalised, Seconds};
 use crate::args::AuditArgs;
 use crate::meaning;
 use crate::screen::Bar;
@@ -34,6 +35,23 @@ pub(crate) fn of_fit(
     let normalized = if data.scale().is_some() { Normalized::Features } else { Normalized::None };
     let facts = DataFacts::of(loaded, data, normalized);
     Outcome::of_model(&fit.model, standard, &compared.random_groups, seconds, facts)
+}
+
+/// Under which model random groups pay what stands beside the losses of a fit, and by how many draws.
+pub(crate) fn drawn_beside(outcome: &Outcome, compared: &Compared) -> Option<Note> {
+    let has = |result: &GroupResult| result.chance_mean.is_some();
+    let shown = |g: &GroupOutcome| has(&g.own) || g.standard.as_ref().is_some_and(has);
+    outcome.groups.iter().any(shown).then(|| {
+        let (draws, with) = match compared.fit.model.parameters.baseline {
+            Baseline::Adjusted { draws, .. } => (draws, ""),
+            Baseline::Given { .. } => (ChanceBand::DRAWS, ", with their best baselines"),
+            _ => (ChanceBand::DRAWS, ""),
+        };
+        let sentence = format!(
+            "What random groups show is under standard NMF, by {draws} draws of groups of every size{with}."
+        );
+        Note::new("draws-of-random-groups", sentence)
+    })
 }
 
 /// What a reader has to know of choices that are not the paper's.

@@ -15,7 +15,7 @@ mod table;
 
 pub(crate) use audited::{of_audit, page_of};
 pub(crate) use columns::{column_table, proposed};
-pub(crate) use fitted::{audit_fit, choice_notes, of_fit};
+pub(crate) use fitted::{audit_fit, choice_notes, drawn_beside, of_fit};
 pub(crate) use found::{Found, tell, write};
 pub(crate) use neighbours::{neighbour_json, neighbour_table, neighbour_warnings, of_neighbours};
 pub(crate) use outcome::{DataFacts, Outcome, Seconds, normalized};

@@ -226,7 +226,10 @@ fn groups(
     };
     let of = |at: usize| {
         let group = library::fitted_group(&model.groups[at], model.rank());
-        let band = model.groups[at].random_groups.or_else(|| random_groups.get(at).copied());
+        // Groups that were found in the rows are no groups of people.
+        let asked = model.found_groups.is_none();
+        let known = model.groups[at].random_groups.filter(|_| asked);
+        let band = known.or_else(|| random_groups.get(at).copied());
         let beside = |result: GroupResult| GroupResult {
             chance_mean: band.map(|band| band.mean),
             chance_low: band.map(|band| band.low),

@@ -1,6 +1,9 @@
 //! What stands beside the losses of a sweep: what random groups pay at every rank, under standard NMF.
 
-use fairer_nmf::audit::{ChanceBand, chance_bands};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use fairer_nmf::audit::{ChanceBand, DrawBudget, chance_bands};
 use fairer_nmf::data::Group;
 use fairer_nmf::{Baseline, Error, GroupedData, Method, Model, Parameters, Progress, fit};
 use fairer_nmf_io::Failure;
@@ -22,12 +25,13 @@ pub(crate) struct RandomGroup {
 }
 
 /// What random groups pay under standard NMF, beside the losses of a fit that has not looked itself and that no audit follows;
-/// nothing where there is nobody to compare with, or where it was stopped.
+/// nothing where there is nobody to compare with, or where there is no more time. They have that of an audit's draws, or the limit
+/// of the fit where that is less, and the fit is not lost with them.
 pub(crate) fn beside_fit(
     data: &GroupedData<'_>,
     compared: &Compared,
     bar: &Bar,
-) -> Result<Vec<ChanceBand>, Failure> {
+) -> Vec<ChanceBand> {
     let fitted = &compared.fit.model;
     let known = fitted.groups.iter().any(|group| group.random_groups.is_some());
     // Groups that were found in the rows are no groups of people, and of the worst rows none were asked.
@@ -35,14 +39,31 @@ pub(crate) fn beside_fit(
     let peer = compared.peers.standard.as_ref().map(|peer| &peer.model);
     let standard = peer.or_else(|| fitted.parameters.method.is_standard().then_some(fitted));
     let (Some(standard), true) = (standard, asked && !known && data.groups().len() > 1) else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     bar.stage("random groups");
     let (h, parameters) = (standard.components.view(), &fitted.parameters);
     let (kind, draws, seed) = (&parameters.baseline, ChanceBand::DRAWS, parameters.seed);
-    match chance_bands(data, h, kind, draws, seed, &|p: &Progress<'_>| bar.observe(p)) {
-        Err(Error::Stopped) => Ok(Vec::new()),
-        found => Ok(found?),
+    let budget = DrawBudget::default().time;
+    let most = parameters.stopping.time_limit.map_or(budget, |limit| limit.min(budget));
+    let begin = Instant::now();
+    let observer = |progress: &Progress<'_>| match begin.elapsed() < most {
+        true => bar.observe(progress),
+        false => ControlFlow::Break(()),
+    };
+    match chance_bands(data, h, kind, draws, seed, &observer) {
+        Ok(found) => found,
+        Err(Error::Stopped) if stopped() => Vec::new(),
+        Err(Error::Stopped) => {
+            bar.note(
+                "what random groups pay is left out: their time was up (--audit gives them more)",
+            );
+            Vec::new()
+        }
+        Err(error) => {
+            bar.note(&format!("what random groups pay is left out: {error}"));
+            Vec::new()
+        }
     }
 }
 

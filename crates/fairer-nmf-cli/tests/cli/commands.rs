@@ -134,6 +134,8 @@ fn what_random_groups_pay_stands_beside_the_losses_of_a_fit() {
     for baseline in ["adjusted", "best", "paper"] {
         let (out, json) = fit(&["--baseline", baseline]);
         assert!(out.contains("random group") && !out.contains("excess"), "{out}");
+        let draws = if baseline == "adjusted" { 40 } else { 20 };
+        assert!(out.contains(&format!("under standard NMF, by {draws} draws")), "{out}");
         // They pay it under standard NMF, and the women are fewer.
         let found = means(&json, &["standard"]);
         assert!(found[0].unwrap() > found[1].unwrap(), "{baseline}: {found:?}");

@@ -210,7 +210,7 @@ class Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
             self.discovered_labels_ = np.array(model.found_labels)
         if model.observed is not None:
             self.observed_shares_ = model.observed
-        if model.random_groups is not None:
+        if model.random_groups is not None and not model.found_labels:
             self.group_chance_ = model.random_groups
 
     @property

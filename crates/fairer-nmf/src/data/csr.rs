@@ -44,7 +44,7 @@ impl<'a, T: Number> Csr<'a, T> {
     /// is below `columns` and none occurs twice in a row.
     ///
     /// # Errors
-    /// [`Error::Sparse`] with the row and the contradiction.
+    /// [`Error::Sparse`] with the row and the contradiction, or where there are more than 2³¹ − 1 columns.
     ///
     /// ```
     /// use fairer_nmf::data::{Csr, Indices};

@@ -59,6 +59,10 @@ impl GroupedData<'_> {
         }
         let (mut starts, mut found) = (vec![0], Vec::new());
         for (i, row) in unobserved.rows().into_iter().enumerate() {
+            if !row.iter().any(|gap| *gap) {
+                starts.push(found.len());
+                continue;
+            }
             let values = self.matrix.piece_of_row(i, 0..columns);
             for (j, _) in row.iter().enumerate().filter(|(_, gap)| **gap) {
                 if values[j] != 0.0 {

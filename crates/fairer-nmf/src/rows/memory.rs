@@ -81,7 +81,6 @@ impl<'a, T: Element> Memory<'a, T> {
             squared_norm: g.squared_norm,
         };
         let groups = data.groups().iter().map(of_group).collect();
-        let filled = data.has_gaps().then(|| Filled::new(&data));
         Self {
             given,
             data,
@@ -89,9 +88,16 @@ impl<'a, T: Element> Memory<'a, T> {
             groups,
             rank: 0,
             w: Vec::new(),
-            filled,
+            filled: None,
             trace: Trace::default(),
             workers: pass::Workers::default(),
+        }
+    }
+
+    /// Room for the unobserved cells, where there are any: rows that are only put under other labels need none.
+    fn make_room(&mut self) {
+        if self.filled.is_none() && self.data.has_gaps() {
+            self.filled = Some(Filled::new(&self.data));
         }
     }
 
@@ -125,6 +131,7 @@ where
     }
 
     fn begin(&mut self, rank: usize, start: RowStart<'_>) -> Result<()> {
+        self.make_room();
         self.rank = rank;
         self.trace = Trace::begin(start);
         let rows = self.data.grouped_rows();
@@ -191,7 +198,7 @@ where
     }
 
     fn is_complete(&self) -> bool {
-        self.filled.is_none()
+        !self.data.has_gaps()
     }
 
     fn overlap(&self) -> Option<f64> {
@@ -237,6 +244,7 @@ where
 
     fn restore(&mut self, rank: usize, from: &mut dyn std::io::Read) -> std::io::Result<()> {
         let rows: Vec<usize> = self.data.grouped_rows().collect();
+        self.make_room();
         self.rank = rank;
         self.trace.forget();
         self.w = vec![T::default(); rows.len() * rank];

@@ -81,7 +81,7 @@ impl<T: Element> Share<T> {
         let numbers = &request.numbers[..];
         let (l, recipe) = (self.groups.len(), &*request.recipe);
         Ok(match request.head.ask {
-            Ask::Survey => Some(self.with_data(matrix, numbers, None, |data| survey(data))),
+            Ask::Survey => Some(self.with_data(matrix, numbers, None, survey)),
             Ask::Digest => {
                 let first = self.first;
                 Some(self.with_data(matrix, &[], None, |data| to_parts(digest(data, first)).into()))

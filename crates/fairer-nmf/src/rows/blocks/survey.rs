@@ -3,8 +3,7 @@
 use super::read::IN_FLIGHT;
 use super::store::Room;
 use super::{BlockSource, Core, GroupCodes};
-use crate::data::Element;
-use crate::data::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};
+use crate::data::{Element, SMALLEST_SQUARED_NORM, check_scale, feature_scale};
 use crate::number::Number;
 use crate::rows::RowGroup;
 use crate::{Error, Result};
