@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import NDArray
@@ -149,9 +150,8 @@ class FairerNMF(Fitted):
         What `worst_criterion_`, `step_gap_`, `global_bound_`, `history_` and :meth:`score` are of:
         "loss", or "adjusted-loss", that beyond `group_allowances_` where the baseline is "adjusted".
     group_allowances_ : ndarray of shape (n_groups,)
-        The loss that chance explains, which the fit allowed every group; 0 where it did not.
-    group_chance_ : ndarray of shape (n_groups, 3)
-        Where the fit allowed for it: mean loss of random groups under plain NMF, and the range of nine of ten.
+        The loss that chance explains, which the fit allowed every group; 0 where it did not. Where it did,
+        `group_chance_` has the loss of random groups under plain NMF: mean, and the range of nine of ten.
     notes_ : list of str
         Which groups pay under plain NMF what chance explains, so that the fit helps none of them.
     reconstruction_err_ : float
@@ -231,7 +231,7 @@ class FairerNMF(Fitted):
         normalize: Normalize = None,
         bound: bool = True,
         memory: str | int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,
         max_groups: int = _data.MOST_GROUPS,
@@ -351,7 +351,7 @@ class FairerNMF(Fitted):
     ) -> NDArray[Any] | None:
         if self.checkpoint is not None and not (W is None and H is None):
             raise ValueError("a start of your own is not kept in checkpoints: leave W and H out")
-        if isinstance(X, (str, os.PathLike)):
+        if isinstance(X, (str, PathLike)):
             _disk.refuse(self, sample_weight, W, H)
             return _disk.fit(self, os.fspath(X), y, sensitive_features, wanted)
         if self.memory is not None:
