@@ -132,8 +132,9 @@ def test_a_sweep_says_which_fits_were_bent_for_a_few_rows():
     heart = load_heart_disease(as_frame=True)
     few = np.where(np.isin(np.arange(len(heart.data)), 93 * np.arange(1, 9) % len(heart.data)), "few", "rest")
     asked = {"sensitive_features": few, "trials": 1, "normalize": "features"}
-    with pytest.warns(UserWarning, match=r"Fairer-NMF \(AM\) with 5 topics loses .* bent for group 'few'"):
+    with pytest.warns(UserWarning, match=r"Fairer-NMF \(AM\) with 5 topics loses .* bent for group 'few'") as said:
         sweep(heart.data, [5], methods=["standard", "am"], **asked)
+    assert sum("bent for group" in str(w.message) for w in said) == 1, "once, of all fits together"
     # Without standard NMF there is nothing to set it beside, but chance is told.
     found = sweep(heart.data, [5], methods=["am"], **asked)
     few_of_chance = found.chance.set_index("group").loc["few"]

@@ -29,6 +29,7 @@ use crate::{Error, Result};
 use baselines::baselines;
 use made::{checked_weights, into_model};
 use ndarray::Array2;
+use restarts::Found;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -213,11 +214,11 @@ pub(crate) fn run<'r>(
         start_weights: start_weights.as_deref(),
         ..Task::alone(scheme, &criteria, &parameters.stopping, context)
     };
-    let (mut best, split) = match own {
+    let (Found { run: mut best, standard }, split) = match own {
         Some((start, split)) => {
             let mut rows = rows.apart();
             let begin = start::given(&mut *rows, parameters.rank, parameters.seed, &start)?;
-            (iterate(rows, begin, &task)?, split)
+            (Found::alone(iterate(rows, begin, &task)?), split)
         }
         None => (restarts::best_fit(rows, parameters, &task)?, 1.0),
     };
@@ -234,7 +235,8 @@ pub(crate) fn run<'r>(
     }
     let objective = costs.map(|costs| best.penalised(costs) / (unit * unit));
     let baseline = baseline.iter().map(|b| b.times(1.0 / unit)).collect();
-    let (mut model, rows) = into_model(parameters, baseline, best, bound);
+    let found = Found { run: best, standard };
+    let (mut model, rows) = into_model(parameters, baseline, found, bound);
     model.components.mapv_inplace(|v| v * split / unit);
     model.penalised_objective = objective;
     model.check_finite()?;

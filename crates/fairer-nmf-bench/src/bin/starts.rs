@@ -1,18 +1,27 @@
 //! How close the default fit comes to the best worst loss ever found, from every seed.
 //!
 //!     .venv/bin/python references/export_starts.py target/starts
-//!     cargo run --release -p fairer-nmf-bench --features studies --bin starts -- SHARED target/starts [SEEDS] [OTHERS] [ONLY]
+//!     cargo run --release -p fairer-nmf-bench --features studies --bin starts -- SHARED target/starts [SEEDS] [OTHERS] [ONLY] [RANK] [N_INIT]
 //!
 //! SHARED is the folder with the paper's data sets. For every set and rank the baselines are estimated
 //! once and given to all fits. *Best* is the least worst loss of all fits of the row: the default and
 //! the former default (random restarts, not finished) from SEEDS (`6`, or a range, `32..64`), and OTHERS single starts that are
-//! finished. *Off*: how many seeds of the default end above the best by more than 0.1 % and 10⁻⁵. ONLY: a set's name. One thread.
+//! finished. *Off*: how many seeds of the default end above the best by more than 0.1 % and 10⁻⁵. ONLY: a set's name, RANK one of its ranks; N_INIT in
+//! place of the default's. One thread.
 
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::{Baseline, GroupedData, Init, Parameters, fit, fit::estimate_baselines, silent};
 use fairer_nmf_bench::paper::{self, Failure};
 use ndarray::Array2;
 use std::ops::Range;
+
+/// What the command asks for.
+struct Asked {
+    seeds: Range<u64>,
+    others: u64,
+    only_rank: Option<usize>,
+    n_init: Option<usize>,
+}
 
 const HEADER: &str = "\
 | set | rank | best | default, mean above best | default, most above best | off | former default, mean above | former, most | s | s, former |
@@ -32,6 +41,9 @@ fn main() -> Result<(), Failure> {
     let seeds = seeds(rest.first().map_or("5", String::as_str))?;
     let others = number(1, 20)?;
     let wanted = |name: &str| rest.get(2).is_none_or(|only| only == name);
+    let only_rank = rest.get(3).map(|rank| rank.parse()).transpose()?;
+    let n_init = rest.get(4).map(|n| n.parse()).transpose()?;
+    let asked = Asked { seeds, others, only_rank, n_init };
     println!("{HEADER}");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     pool.install(|| {
@@ -39,7 +51,7 @@ fn main() -> Result<(), Failure> {
             if wanted(name) {
                 let set = paper::SETS.iter().find(|s| s.name == name).ok_or("no such set")?;
                 let dataset = set.read(shared)?;
-                rows(name, &paper::grouped(&dataset)?, ranks, &seeds, others)?;
+                rows(name, &paper::grouped(&dataset)?, ranks, &asked)?;
             }
         }
         for (name, ranks) in
@@ -47,13 +59,13 @@ fn main() -> Result<(), Failure> {
         {
             if wanted(name) {
                 let (x, labels) = table(&format!("{folder}/{name}.csv"))?;
-                rows(name, &GroupedData::new(x.view(), &labels)?, ranks, &seeds, others)?;
+                rows(name, &GroupedData::new(x.view(), &labels)?, ranks, &asked)?;
             }
         }
         for (name, groups, salt) in [("planted 4", 4, 1), ("planted 6", 6, 2)] {
             if wanted(name) {
                 let (x, labels) = planted(groups, salt);
-                rows(name, &GroupedData::new(x.view(), &labels)?, &[6, 12], &seeds, others)?;
+                rows(name, &GroupedData::new(x.view(), &labels)?, &[6, 12], &asked)?;
             }
         }
         Ok(())
@@ -99,21 +111,17 @@ fn planted(groups: usize, salt: usize) -> (Array2<f64>, Vec<String>) {
     (x, (0..m).map(|i| (i % groups).to_string()).collect())
 }
 
-fn rows(
-    name: &str,
-    data: &GroupedData<'_>,
-    ranks: &[usize],
-    seeds: &Range<u64>,
-    others: u64,
-) -> Result<(), Failure> {
+fn rows(name: &str, data: &GroupedData<'_>, ranks: &[usize], asked: &Asked) -> Result<(), Failure> {
+    let Asked { seeds, others, only_rank, n_init } = asked;
     let data = &data.clone().normalize_features()?;
-    for &rank in ranks {
+    for &rank in ranks.iter().filter(|rank| only_rank.is_none_or(|only| only == **rank)) {
         let defaults = Parameters::new(rank).with(|p| p.bound = false);
         let found = estimate_baselines(data, rank, &defaults.baseline, 0, &silent)?;
         let errors = GroupBaseline::errors(&found);
         let defaults = defaults.with(|p| p.baseline = Baseline::Given { errors });
         let former = defaults.clone().with(|p| p.init = Init::Random);
         let single = defaults.clone().with(|p| p.n_init = 1);
+        let ours = defaults.clone().with(|p| p.n_init = n_init.unwrap_or(p.n_init));
         let run = |parameters: &Parameters, seeds: Range<u64>| {
             let mut seconds = 0.0;
             let mut values = Vec::new();
@@ -124,9 +132,9 @@ fn rows(
             }
             Ok::<_, Failure>((seconds / values.len().max(1) as f64, values))
         };
-        let (seconds, ours) = run(&defaults, seeds.clone())?;
+        let (seconds, ours) = run(&ours, seeds.clone())?;
         let (former_seconds, theirs) = run(&former, seeds.clone())?;
-        let (_, singles) = run(&single, 1000..1000 + others)?;
+        let (_, singles) = run(&single, 1000..1000 + *others)?;
         let all = ours.iter().chain(&theirs).chain(&singles);
         let best = all.copied().fold(f64::INFINITY, f64::min);
         let above = |values: &[f64]| {

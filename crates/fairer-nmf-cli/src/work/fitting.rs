@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use fairer_nmf::audit::{ChanceBand, PeerPlan, Peers, fit_peers};
-use fairer_nmf::fit::{Checkpoint, fit_kept};
+use fairer_nmf::fit::{Checkpoint, Minimised, fit_kept};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Fit, GroupedData, Model, Note, Parameters, Update, Warning};
 
@@ -62,13 +62,7 @@ pub(crate) fn fit_and_compare(
     let left_alone = left_alone(&main.model);
     let notes = notes.into_iter().map(Note::from);
     let notes = notes.filter(|note| Some(note) != left_alone.as_ref()).collect();
-    let mut warnings: Vec<Remark> = others.into_iter().filter_map(in_words).collect();
     let limit = parameters.stopping.time_limit;
-    let is_said = main.model.warnings.contains(&Warning::BaselinesCutShort);
-    if !is_said && limit.is_some_and(|limit| main.baseline_time >= limit) {
-        let sentence = "the time limit ended the baselines early, so the losses are too low: raise --time-limit";
-        warnings.push(Remark::new("baselines-cut-short", sentence));
-    }
     let mut peers = Peers::default();
     if let Some(update) = compare.filter(|_| main.model.status != Status::Stopped) {
         let baselines = main.model.baseline_errors();
@@ -79,9 +73,18 @@ pub(crate) fn fit_and_compare(
         let plan = PeerPlan { fairer: false, ..plan };
         peers = fit_peers(data, plan, &parameters, &baselines, &|p| bar.observe(p))?;
     }
-    // The size-adjusted fit knows standard NMF and says it itself.
-    let said = main.model.warnings.iter().any(|w| matches!(w, Warning::TotalErrorRose { .. }));
+    // The size-adjusted fit knows standard NMF and says it itself; others have met one run of it at the most.
+    let is_rise = |w: &&Warning| matches!(w, Warning::TotalErrorRose { .. });
+    let adjusted = main.model.minimised() == Minimised::AdjustedLoss;
+    let said = adjusted && main.model.warnings.iter().any(|w| is_rise(&w));
     let rose = peers.standard.as_ref().filter(|_| !said);
+    let own = others.into_iter().filter(|w| rose.is_none() || !is_rise(w));
+    let mut warnings: Vec<Remark> = own.filter_map(in_words).collect();
+    let is_said = main.model.warnings.contains(&Warning::BaselinesCutShort);
+    if !is_said && limit.is_some_and(|limit| main.baseline_time >= limit) {
+        let sentence = "the time limit ended the baselines early, so the losses are too low: raise --time-limit";
+        warnings.push(Remark::new("baselines-cut-short", sentence));
+    }
     let share = |model: &Model| model.total_error() / data.squared_norm().sqrt();
     let rose = rose.and_then(|peer| {
         Warning::of_rise(&main.model, share(&main.model), (share(&peer.model), &peer.model))

@@ -205,6 +205,12 @@ fn a_model_that_was_bent_for_a_few_rows_is_said_to_be() {
             "{said:?}"
         );
     };
+    // With nothing beside it, by the standard NMF that its search begins from; else by the one beside it.
+    let alone = |baseline| fit(&["--baseline", baseline, "--method", "am", "--no-compare"]);
+    only(alone("best"), "this fit loses 2");
+    only(alone("paper"), "this fit loses 2");
+    // What its own rows did not fit is no baseline to be bent for.
+    assert_eq!(alone("held-out"), [""; 0]);
     only(fit(&[&best[..], &["am"]].concat()), "this fit loses 2");
     let audit = ["audit", "h.csv", "--model", "m", "--baseline", "best"];
     only(said_of_rise(&place, &audit), "this model loses 2");

@@ -210,6 +210,8 @@ def sweep(
             model = FairerNMF(rank, baseline=E, **settings)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                # Said of all fits together below.
+                warnings.filterwarnings("ignore", message="this fit loses")
                 model.fit(X, sensitive_features=sensitive_features, sample_weight=sample_weight)
             unfinished += model._model.status != "converged"
             if method == "standard":

@@ -76,10 +76,11 @@ pub(super) fn fit_allowed(
     let share = |standard: &Model| standard.total_error() / data.squared_norm().sqrt();
     let kept = allowed.keeps(model);
     model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike(), kept));
-    let rose =
-        standard.and_then(|beside| Warning::of_rise(model, total, (share(&beside), &beside)));
-    if let Some(rose) = rose {
-        model.warnings.insert(0, rose);
+    if let Some(beside) = standard {
+        // What the fit has met on the way says it less exactly, and does not know whom it leaves alone.
+        model.warnings.retain(|w| !matches!(w, Warning::TotalErrorRose { .. }));
+        let rose = Warning::of_rise(model, total, (share(&beside), &beside));
+        model.warnings.splice(0..0, rose);
     }
     Ok(found)
 }

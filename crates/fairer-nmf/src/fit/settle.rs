@@ -22,8 +22,10 @@ pub(super) fn settle(model: &mut Model, baselines: &[GroupBaseline], allowances:
     }
     let (groups, parameters) = (&model.groups, &model.parameters);
     let of_groups = Warning::of(groups, parameters, model.status);
-    let stays =
-        |w: &&Warning| matches!(w, Warning::RankAboveMatrix { .. } | Warning::BaselinesCutShort);
+    let stays = |w: &&Warning| {
+        use Warning::{BaselinesCutShort, RankAboveMatrix, TotalErrorRose};
+        matches!(w, RankAboveMatrix { .. } | BaselinesCutShort | TotalErrorRose { .. })
+    };
     let others = model.warnings.iter().filter(stays);
     model.warnings = (others.cloned().chain(Warning::of_outside(groups, parameters.rank)))
         .chain(of_groups)

@@ -7,6 +7,7 @@ use crate::init::Init;
 use crate::iteration::{
     Begin, Context, DictionaryRule, First, Part, Run, Scheme, Task, iterate, start,
 };
+use crate::measured::Measured;
 use crate::parameters::{Method, Parameters};
 use crate::progress::{Observer, Progress};
 use crate::rows::Rows;
@@ -15,9 +16,26 @@ use crate::update::Update;
 use crate::weights::WeightRule;
 use std::ops::ControlFlow;
 
+/// A run of a fit, and what standard NMF was at where it was fitted on the way there.
+pub(super) struct Found<'r> {
+    pub run: Run<'r>,
+    pub standard: Option<Measured>,
+}
+
+impl<'r> Found<'r> {
+    /// A run that has met no standard NMF.
+    pub fn alone(run: Run<'r>) -> Self {
+        Self { run, standard: None }
+    }
+}
+
 /// The best run of a fit. Between standard NMF and Fairer-NMF (α from 0 to 1) it begins once at the best
 /// run of either, so that neither has a lower (1 − α)·total error + α·worst loss.
-pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
+pub(super) fn best_fit<'r>(
+    rows: &'r dyn Rows,
+    p: &Parameters,
+    task: &Task<'_>,
+) -> Result<Found<'r>> {
     let (DictionaryRule::Mixture { .. }, Method::Am { gap, .. }) =
         (task.scheme.dictionary, p.method)
     else {
@@ -30,12 +48,15 @@ pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) 
     let context = Context { observer: &observer, ..own };
     let standard = Scheme::weighted(Update::Hals, WeightRule::Uniform);
     let mut best: Option<Run<'r>> = None;
+    let mut beside: Option<Measured> = None;
     // The ends are those that fits of their own would have.
     let ends = [(standard, Method::standard()), (Scheme::min_max(gap), p.method)];
     for (restart, (scheme, method)) in ends.into_iter().enumerate() {
         let end = Task { scheme, closing: Some(Update::Nnls), context, ..*task };
         let p = Parameters { method, ..p.clone() };
-        let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, &p, &end)?;
+        let Run { dictionary, rows, statistics, measured, .. } = best_of(rows, &p, &end)?.run;
+        // The first of the two.
+        beside.get_or_insert_with(|| measured.clone());
         let first = First::Known(statistics, measured);
         let begin = Begin { dictionary, first, history: Vec::new() };
         let run = iterate(rows, begin, &Task { restart, restarts: 2, ..*task })?;
@@ -44,7 +65,7 @@ pub(super) fn best_fit<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) 
             best = Some(run);
         }
     }
-    Ok(best.expect("one of two"))
+    Ok(Found { run: best.expect("one of two"), standard: beside })
 }
 
 /// Tells an observer of iterations that lead up to a run, and are not counted.
@@ -68,7 +89,7 @@ fn leading_up(progress: &Progress<'_>, observer: &Observer<'_>) -> ControlFlow<(
 /// The best of several runs of a task from starts of their own: `n_init`, or, by default ([`Init::Auto`]) for the AM
 /// scheme, a quarter as many and one from a standard fit, so that several are never worse than that. There rounds of
 /// exchanges and splits of topics follow ([`super::rounds`]), and the best run goes on until its worst loss stands still.
-fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Run<'r>> {
+fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Found<'r>> {
     let exact = matches!(task.scheme.dictionary, DictionaryRule::MinMax { .. });
     let auto = p.init == Init::Auto && exact && rows.groups().len() > 1;
     let several = auto && p.n_init > 1;
@@ -81,12 +102,13 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
             return from_standard(rows, p, &task);
         }
         let begin = start::make(&mut *rows, p.rank, &p.init, restart, p.seed)?;
-        iterate(rows, begin, &task)
+        iterate(rows, begin, &task).map(Found::alone)
     };
     let judge = Judge::new(p, task.scheme);
     let mut best: Option<(usize, Run<'r>)> = None;
-    let (mut taken, mut stopped) = (0, false);
-    each(rows, p, task, restarts, &one, |restart, run| {
+    let (mut taken, mut stopped, mut standard) = (0, false, None);
+    each(rows, p, task, restarts, &one, |restart, Found { run, standard: beside }| {
+        standard = standard.take().or(beside);
         taken += run.history.len();
         stopped |= run.status == Status::Stopped;
         match &best {
@@ -99,15 +121,16 @@ fn best_of<'r>(rows: &'r dyn Rows, p: &Parameters, task: &Task<'_>) -> Result<Ru
     if several && best.status == Status::Converged && !stopped {
         best = Search { rows, p, task: &of_best, judge }.bettered(best)?;
     }
-    if auto && best.status == Status::Converged {
-        return finish(best, &of_best);
+    let is_standard = p.method.is_standard() && task.scheme.costs().is_none();
+    let plain = p.finish && p.init == Init::Auto && is_standard;
+    if best.status == Status::Converged {
+        best = match (auto, plain) {
+            (true, _) => finish(best, &of_best)?,
+            (false, true) => go_on(best, taken, &of_best)?,
+            (false, false) => best,
+        };
     }
-    let standard = p.method.is_standard() && task.scheme.costs().is_none();
-    let plain = p.finish && p.init == Init::Auto && standard;
-    if plain && best.status == Status::Converged {
-        return go_on(best, taken, &of_best);
-    }
-    Ok(best)
+    Ok(Found { run: best, standard })
 }
 
 /// What is left of the tolerance when the best run of standard NMF goes on: on TF-IDF its error falls by some
@@ -149,7 +172,7 @@ fn from_standard<'r>(
     mut rows: Box<dyn Rows + 'r>,
     p: &Parameters,
     task: &Task<'_>,
-) -> Result<Run<'r>> {
+) -> Result<Found<'r>> {
     let observer = |progress: &Progress<'_>| leading_up(progress, task.context.observer);
     let context = Context { observer: &observer, ..task.context };
     let scheme = Scheme::weighted(Update::Hals, WeightRule::Uniform);
@@ -158,8 +181,10 @@ fn from_standard<'r>(
     let lead =
         Task { scheme, closing: Some(Update::Nnls), start_weights: None, context, part, ..*task };
     let Run { dictionary, rows, statistics, measured, .. } = iterate(rows, begin, &lead)?;
+    let standard = Some(measured.clone());
     let first = First::Known(statistics, measured);
-    iterate(rows, Begin { dictionary, first, history: Vec::new() }, task)
+    let run = iterate(rows, Begin { dictionary, first, history: Vec::new() }, task)?;
+    Ok(Found { run, standard })
 }
 
 #[cfg(test)]

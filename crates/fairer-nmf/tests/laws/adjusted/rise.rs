@@ -1,10 +1,10 @@
 //! A rise of the total error is said, with who caused it.
 
 use super::*;
-use fairer_nmf::Update;
 use fairer_nmf::audit::{
     AuditOptions, DrawBudget, PeerPlan, Remark, Role, Subject, compare, fit_peers,
 };
+use fairer_nmf::{Model, Update};
 
 /// Where groups are helped at a price, the fit says by how much of the data the total error rose.
 #[test]
@@ -89,4 +89,48 @@ fn a_rise_is_said_in_a_comparison() {
     }
     assert_eq!(said(Method::am(), best(), true), [], "its error is of another making");
     assert_eq!(said(Method::standard(), Baseline::adjusted(), false), []);
+}
+
+/// What a fit says of itself, with nothing beside it.
+fn said_alone(model: &Model) -> Vec<&Warning> {
+    model.warnings.iter().filter(|w| w.code() == "total-error-rose").collect()
+}
+
+/// A fit against baselines that chance has no part in says what it costs all rows, against the standard NMF that its
+/// search begins from; the words and the group are those of a comparison.
+#[test]
+fn a_fit_alone_says_a_rise() {
+    let (x, labels) = draw(&[8, 90, 150], 0.0, 0.6, 33);
+    let x = 7.0 * x;
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let plain = fitted(&data, Method::standard(), Baseline::Zero);
+    let of = |method: Method, baseline: Baseline| fitted(&data, method, baseline);
+    let best = || Baseline::Estimate(Estimate::best());
+    for (method, baseline) in [
+        (Method::am(), best()),
+        (Method::am(), Baseline::Estimate(Estimate::paper())),
+        (Method::between(0.97), best()),
+    ] {
+        let bent = of(method, baseline);
+        let said = said_alone(&bent.model);
+        let [Warning::TotalErrorRose { standard, found, group, rows: 8 }] = said[..] else {
+            panic!("{said:?}");
+        };
+        assert_eq!(group, "group 0");
+        assert!((found - total_error(&bent)).abs() < 1e-9, "{found}");
+        assert!((standard / total_error(&plain) - 1.0).abs() < 0.01, "{standard}");
+        let beside = (*standard, &plain.model);
+        let compared = Warning::of_rise(&bent.model, *found, beside);
+        assert_eq!(compared.as_ref(), Some(said[0]), "as a comparison says it");
+        let kept = Model::from_bytes(&bent.model.to_bytes().unwrap()).unwrap();
+        assert_eq!(said_alone(&kept), said, "in its file, too");
+    }
+    assert!(said_alone(&plain.model).is_empty());
+    assert!(said_alone(&of(Method::am(), Baseline::adjusted()).model).is_empty());
+    let (x, labels) = draw(&[60, 90, 150], 0.0, 0.6, 33);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    assert!(
+        said_alone(&fitted(&data, Method::am(), best()).model).is_empty(),
+        "nobody is bent for"
+    );
 }
