@@ -2,6 +2,7 @@
 
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
+use crate::data::GroupRows;
 use crate::iteration::Run;
 use crate::model::{GroupFit, Model, Warning};
 use crate::parameters::Parameters;
@@ -39,12 +40,7 @@ pub(super) fn into_model<'r>(
         .zip(baselines)
         .enumerate()
         .map(|(l, (group, baseline))| GroupFit {
-            name: group.name.clone(),
-            family: None,
-            rows: group.rows,
-            effective_rows: None,
-            observed: None,
-            norm: group.norm() / unit,
+            group: GroupRows::new(&group.name, group.rows, group.norm() / unit),
             baseline,
             relative_error: run.measured.relative_errors[l],
             loss: run.measured.losses[l],
