@@ -17,7 +17,7 @@ pub use groups::*;
 pub use ranks::*;
 pub use remark::*;
 
-pub use fairer_nmf::audit::Role;
+pub use fairer_nmf::audit::{Role, VerdictCode};
 pub use fairer_nmf::fit::Minimised;
 pub use fairer_nmf::stopping::Status;
 use serde::{Deserialize, Deserializer, Serialize};

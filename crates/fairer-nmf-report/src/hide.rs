@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 use fairer_nmf::Note;
 
-use crate::content::{Group, GroupResult, Remark, Report, Verdict, VerdictCode};
+use crate::content::{Answer, Group, GroupResult, Remark, Report, Verdict, VerdictCode};
 
 /// Stands where free text named a hidden group.
 const REDACTED: &str = "(hidden)";
@@ -109,11 +109,11 @@ impl Hidden {
                 adjusted_p: None,
                 ..verdict
             },
-            true if verdict.code == VerdictCode::NotTested => {
+            true if verdict.code == Answer::default() => {
                 Verdict::not_tested("Whether some group pays more than the others was not tested.")
             }
             true => Verdict {
-                code: VerdictCode::Withheld,
+                code: Answer::Withheld,
                 sentence:
                     "The verdict is about a group that is too small to be shown, and is left out."
                         .into(),
@@ -133,13 +133,13 @@ impl Hidden {
 fn without_numbers(verdict: &Verdict) -> String {
     const UNDER: &str = "Under standard NMF: ";
     let said = match (verdict.code, &verdict.group) {
-        (VerdictCode::Evidence, Some(group)) => format!(
+        (Answer::Given(VerdictCode::Evidence), Some(group)) => format!(
             "“{group}” pays more than the other groups for sharing one model, beyond what chance explains; by how much is left out, since some groups are not shown."
         ),
-        (VerdictCode::NoEvidence, _) => {
+        (Answer::Given(VerdictCode::NoEvidence), _) => {
             "No group pays noticeably more than the others for sharing one model.".to_owned()
         }
-        (VerdictCode::TooFewRows, _) => {
+        (Answer::Given(VerdictCode::TooFewRows), _) => {
             "There is no evidence that a group pays more than the others, but too few rows to rule it out.".to_owned()
         }
         _ => return verdict.sentence.clone(),

@@ -7,6 +7,7 @@ mod normalized;
 mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
+use fairer_nmf::data::GroupRows;
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
@@ -307,25 +308,25 @@ fn models(audits: &[Audited<'_>]) -> Vec<page::ModelSummary> {
 /// A group that was audited beside a dictionary of a rank.
 pub fn group(group: &GroupAudit, baseline: &GroupBaseline, rank: usize) -> page::Group {
     let alone = page::Alone::of(baseline, group.norm);
-    page::Group {
-        family: group.family.clone(),
-        effective_rows: group.effective_rows,
-        observed: group.observed,
-        small: group.small,
-        outside: group.outside,
-        ..page::Group::new(&group.name, group.rows, group.norm, alone, rank)
-    }
+    page::Group { small: group.small, outside: group.outside, ..of_rows(group, alone, rank) }
 }
 
 /// A group that a model of a rank was fitted to.
 pub fn fitted_group(group: &GroupFit, rank: usize) -> page::Group {
     let alone = page::Alone::of(&group.baseline, group.norm);
     page::Group {
+        outside: group.outside,
+        allowance: group.allowance,
+        ..of_rows(group, alone, rank)
+    }
+}
+
+/// What is known of a group beside a model of any kind.
+fn of_rows(group: &GroupRows, alone: page::Alone, rank: usize) -> page::Group {
+    page::Group {
         family: group.family.clone(),
         effective_rows: group.effective_rows,
         observed: group.observed,
-        outside: group.outside,
-        allowance: group.allowance,
         ..page::Group::new(&group.name, group.rows, group.norm, alone, rank)
     }
 }

@@ -4,6 +4,7 @@
 
 mod csr;
 mod gaps;
+mod group_rows;
 mod matrix;
 mod overlap;
 mod scale;
@@ -15,6 +16,7 @@ mod weights;
 pub use csr::{Csr, Indices};
 use gaps::Gaps;
 pub use gaps::split_unobserved;
+pub use group_rows::GroupRows;
 pub use matrix::Matrix;
 pub(crate) use overlap::Part;
 pub(crate) use scale::{SMALLEST_SQUARED_NORM, check_scale, feature_scale};

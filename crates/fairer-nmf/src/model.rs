@@ -13,7 +13,7 @@ pub use warning::Warning;
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
 use crate::criterion::{Allowance, ChanceBand, Minimised};
-use crate::data::{AnyMatrix, Element, GroupedData, Matrix, Representation};
+use crate::data::{AnyMatrix, Element, GroupRows, GroupedData, Matrix, Representation};
 use crate::dictionary::Dictionary;
 use crate::parameters::{Method, Parameters};
 use crate::rows::{Cost, RowStart, RowStep, Units, hold};
@@ -27,21 +27,9 @@ use serde::{Deserialize, Serialize};
 /// What a fit means for one group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupFit {
-    /// The group's label.
-    pub name: String,
-    /// The family that it is of, where groups come in families.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub family: Option<String>,
-    /// Its number of rows, those of weight zero left out.
-    pub rows: usize,
-    /// Kish's effective number of rows, where they have weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effective_rows: Option<f64>,
-    /// The share of its cells that are observed, where some are not; errors and norm are then over those.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observed: Option<f64>,
-    /// N_ℓ = ‖X_ℓ‖ after scaling.
-    pub norm: f64,
+    /// Its rows in numbers.
+    #[serde(flatten)]
+    pub group: GroupRows,
     /// E_ℓ and the runs behind it.
     pub baseline: GroupBaseline,
     /// R-Error ‖X_ℓ − W_ℓH‖/N_ℓ.
@@ -63,6 +51,14 @@ pub struct GroupFit {
     /// not allowed ([`Parameters::allow_small_groups`]).
     #[serde(default)]
     pub outside: bool,
+}
+
+impl std::ops::Deref for GroupFit {
+    type Target = GroupRows;
+
+    fn deref(&self) -> &GroupRows {
+        &self.group
+    }
 }
 
 /// A fitted model.

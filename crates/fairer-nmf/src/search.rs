@@ -96,11 +96,8 @@ pub(crate) fn fit_plain(
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
         run(&*rows, parameters, &[], start, checkpoint, observer)?;
     let mut representation = fitted.representation()?.times(1.0 / split);
-    for (l, (fitted, group)) in model.groups.iter_mut().zip(data.groups()).enumerate() {
-        fitted.norm = group.norm();
-        fitted.family = group.family.clone();
-        fitted.effective_rows = data.is_weighted().then(|| data.effective_rows(l));
-        fitted.observed = data.observed_share(l);
+    for (l, fitted) in model.groups.iter_mut().enumerate() {
+        fitted.group = data.group_rows(l);
     }
     if start.is_none() {
         forget_unknown(&*rows, &mut model.components);

@@ -282,7 +282,7 @@ fn verdict(groups: &[GroupOutcome]) -> Verdict {
     let most = groups.iter().max_by(|a, b| excess(a).total_cmp(&excess(b))).expect("groups");
     let result = most.results[0];
     Verdict {
-        code: VerdictCode::Evidence,
+        code: VerdictCode::Evidence.into(),
         group: Some(most.name.clone()),
         excess_loss: result.excess_loss,
         difference: result.difference,

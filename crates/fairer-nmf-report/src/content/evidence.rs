@@ -1,6 +1,6 @@
 //! Section 2: where intervals and tests come from, and the verdict that leads the page.
 
-use super::{Remark, number};
+use super::{Remark, VerdictCode, number};
 use fairer_nmf::audit;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Verdict {
     /// The answer.
-    pub code: VerdictCode,
+    pub code: Answer,
     /// The group it names, where it names one.
     pub group: Option<String>,
     /// That group's loss beyond what a random group of its size pays.
@@ -47,31 +47,37 @@ impl From<audit::Verdict> for Verdict {
     }
 }
 
-/// The answers that a page can give: those of the library's [`audit::VerdictCode`], and that one is withheld.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a page answers: what the audit does, or that it is withheld.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum VerdictCode {
-    /// A group pays more than the others, beyond what chance explains.
-    Evidence,
-    /// No group pays noticeably more.
-    NoEvidence,
-    /// Too few rows to tell.
-    TooFewRows,
+pub enum Answer {
     /// There is an answer, about a group that is too small to be shown.
     Withheld,
-    /// Nothing was tested.
-    #[default]
-    NotTested,
+    /// That of the audit.
+    #[serde(untagged)]
+    Given(VerdictCode),
 }
 
-impl From<audit::VerdictCode> for VerdictCode {
-    fn from(code: audit::VerdictCode) -> Self {
-        match code {
-            audit::VerdictCode::Evidence => Self::Evidence,
-            audit::VerdictCode::NoEvidence => Self::NoEvidence,
-            audit::VerdictCode::TooFewRows => Self::TooFewRows,
-            audit::VerdictCode::NotTested => Self::NotTested,
+impl Answer {
+    /// The code as it stands in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Withheld => "withheld",
+            Self::Given(code) => code.name(),
         }
+    }
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self::Given(VerdictCode::NotTested)
+    }
+}
+
+impl From<VerdictCode> for Answer {
+    fn from(code: VerdictCode) -> Self {
+        Self::Given(code)
     }
 }
 

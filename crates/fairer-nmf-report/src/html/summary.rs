@@ -7,7 +7,7 @@ use fairer_nmf::Note;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Change, Report, Verdict, VerdictCode};
+use crate::content::{Answer, Change, Report, Verdict, VerdictCode};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -42,12 +42,12 @@ pub fn body(report: &Report, percent: Percent) -> String {
 
 /// The verdict with a sign of its own, so that colour does not carry it alone.
 fn said(verdict: &Verdict) -> String {
-    let (class, sign) = match verdict.code {
-        VerdictCode::Evidence => ("evidence", "▲"),
-        VerdictCode::NoEvidence => ("no-evidence", "●"),
-        VerdictCode::TooFewRows => ("too-few-rows", "○"),
-        VerdictCode::Withheld => ("withheld", "–"),
-        VerdictCode::NotTested => ("not-tested", "–"),
+    let class = verdict.code.name();
+    let sign = match verdict.code {
+        Answer::Given(VerdictCode::Evidence) => "▲",
+        Answer::Given(VerdictCode::NoEvidence) => "●",
+        Answer::Given(VerdictCode::TooFewRows) => "○",
+        Answer::Given(VerdictCode::NotTested) | Answer::Withheld => "–",
     };
     let mut out = format!(
         "<p class=\"verdict {class}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {}</p>",
@@ -102,7 +102,12 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
     let moved = report.cost.as_ref().is_some_and(|cost| cost::moves(cost, percent));
     let still = if moved { still(report) } else { String::new() };
     let fairer = report.models.last().filter(|_| report.models.len() > 1 && report.cost.is_some());
-    match verdict.code {
+    let Answer::Given(code) = verdict.code else {
+        return "Whoever may see all groups should look at the whole report before anything is decided: the groups \
+                shown are not the whole answer."
+            .into();
+    };
+    match code {
         VerdictCode::Evidence => {
             let others = format!("more topics, more weight for {group}, or a model of its own");
             let remedies = match fairer.map(|model| in_sentence(&model.name)) {
@@ -143,11 +148,6 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
             "Do not read what {group} pays more or less than the others as a finding. More rows, or small groups put \
              together, would tell.{still}"
         ),
-        VerdictCode::Withheld => {
-            "Whoever may see all groups should look at the whole report before anything is decided: the groups shown \
-             are not the whole answer."
-                .into()
-        }
         VerdictCode::NotTested if report.groups_were_found() => {
             "Look for the same groups in other rows before anything is decided on these numbers."
                 .into()

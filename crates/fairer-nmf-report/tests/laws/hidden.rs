@@ -53,7 +53,7 @@ fn with_tiny_group() -> Report {
         sentence: "Beware of Zyx People: 3 rows.".into(),
     });
     report.verdict = Some(Verdict {
-        code: VerdictCode::TooFewRows,
+        code: VerdictCode::TooFewRows.into(),
         group: Some(tiny.into()),
         excess_loss: Some(0.753_086_5),
         sentence: "Zyx People are too few to say.".into(),
@@ -137,6 +137,7 @@ fn hidden_groups_take_the_comparisons_of_all_groups_along() {
 fn a_verdict_beside_hidden_groups_has_no_numbers() {
     let hidden = Hidden::of([("tiny", 3), ("men", 90)], 10).unwrap();
     for code in [VerdictCode::Evidence, VerdictCode::NoEvidence, VerdictCode::TooFewRows] {
+        let code = Answer::Given(code);
         let said = hidden.verdict(Verdict {
             code,
             group: Some("men".into()),
@@ -179,4 +180,27 @@ fn a_rise_beside_hidden_groups_names_nobody() {
     assert!(one.len() == 1 && !one[0].sentence.contains("men"), "{one:?}");
     assert!(!one[0].sentence.contains(|c: char| c.is_ascii_digit()), "{one:?}");
     assert!(said(&[]).is_empty());
+}
+
+/// Files have one word for an answer, the audit's or that there is one which is not shown (docs/schema/common.json).
+#[test]
+fn an_answer_is_one_word_in_files() {
+    let schema = include_str!("../../../../docs/schema/common.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).expect("valid JSON");
+    let words = schema["$defs"]["verdict_code"]["enum"].as_array().expect("a list");
+    let codes = [
+        VerdictCode::Evidence,
+        VerdictCode::NoEvidence,
+        VerdictCode::TooFewRows,
+        VerdictCode::NotTested,
+    ];
+    let answers: Vec<Answer> =
+        codes.map(Answer::Given).into_iter().chain([Answer::Withheld]).collect();
+    let written = answers.iter().map(|answer| serde_json::json!(answer));
+    assert_eq!(*words, written.collect::<Vec<_>>());
+    for (word, answer) in words.iter().zip(answers) {
+        assert_eq!(word, answer.name());
+        assert_eq!(serde_json::from_value::<Answer>(word.clone()).expect("an answer"), answer);
+    }
+    assert!(serde_json::from_str::<Answer>("\"else\"").is_err());
 }

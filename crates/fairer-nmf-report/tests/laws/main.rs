@@ -382,7 +382,7 @@ fn what_follows_agrees_with_the_notes() {
         assert_eq!(page.contains("Nothing has to be done on this account."), !coarse);
     };
     let note = Remark::new("matters-beyond-error", "A smaller difference may matter.");
-    let mut verdict = Verdict { code: VerdictCode::NoEvidence, ..Verdict::default() };
+    let mut verdict = Verdict { code: VerdictCode::NoEvidence.into(), ..Verdict::default() };
     report.verdict = Some(verdict.clone());
     told(&report, false);
     verdict.notes.push(note);

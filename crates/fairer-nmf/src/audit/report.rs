@@ -305,12 +305,7 @@ fn groups(
     options: &AuditOptions,
 ) -> Vec<GroupAudit> {
     let of = |(l, group): (usize, &Group)| GroupAudit {
-        name: group.name.clone(),
-        family: group.family.clone(),
-        rows: group.rows.len(),
-        effective_rows: data.is_weighted().then(|| data.effective_rows(l)),
-        observed: data.observed_share(l),
-        norm: group.norm(),
+        group: data.group_rows(l),
         baseline_error: baselines[l],
         relative_error: found.relative_errors[l],
         loss: found.losses[l],

@@ -3,6 +3,7 @@
 use super::restarts::Found;
 use crate::baseline::GroupBaseline;
 use crate::bound::BoundReport;
+use crate::data::GroupRows;
 use crate::iteration::Run;
 use crate::measured::Measured;
 use crate::model::{GroupFit, Model, Warning};
@@ -42,12 +43,7 @@ pub(super) fn into_model<'r>(
         .zip(baselines)
         .enumerate()
         .map(|(l, (group, baseline))| GroupFit {
-            name: group.name.clone(),
-            family: None,
-            rows: group.rows,
-            effective_rows: None,
-            observed: None,
-            norm: group.norm() / unit,
+            group: GroupRows::new(&group.name, group.rows, group.norm() / unit),
             baseline,
             relative_error: run.measured.relative_errors[l],
             loss: run.measured.losses[l],

@@ -1,7 +1,7 @@
 //! Models on disk.
 
 use crate::common::{fixed, noisy};
-use fairer_nmf::{GroupedData, Method, Model, fit, silent};
+use fairer_nmf::{GroupFit, GroupedData, Method, Model, fit, silent};
 use std::path::PathBuf;
 
 fn model() -> Model {
@@ -108,4 +108,23 @@ fn a_file_has_the_oldest_version_that_tells_it_right() {
     // A reader that does not know of preparations would prepare new data in another way.
     model.preparation = Some(String::new());
     assert!(version(&model, '2'));
+}
+
+/// In a file a group has its rows in numbers and what the fit means for it side by side; files of before there were families,
+/// weights, unobserved cells and allowances by that name are read.
+#[test]
+fn a_group_of_an_older_file_is_read_and_written_in_the_order_of_today() {
+    let older = r#"{"name":"a","rows":3,"norm":2.5,"baseline":{"error":0.5,"run_errors":[0.5]},"relative_error":0.3,"loss":0.1,"weight":1.0,"chance":0.05}"#;
+    let mut group: GroupFit = serde_json::from_str(older).unwrap();
+    assert_eq!((&*group.name, group.rows, group.norm, group.loss), ("a", 3, 2.5, 0.1));
+    assert_eq!((&group.family, group.allowance, group.outside), (&None, Some(0.05), false));
+    let written = |group: &GroupFit| serde_json::to_string(group).unwrap();
+    let of_today =
+        older.replace("chance", "allowance").replace("0.05}", r#"0.05,"outside":false}"#);
+    assert_eq!(written(&group), of_today);
+    group.group.family = Some("f".to_owned());
+    (group.group.effective_rows, group.group.observed) = (Some(2.5), Some(0.75));
+    let all = r#""family":"f","rows":3,"effective_rows":2.5,"observed":0.75,"norm""#;
+    assert_eq!(written(&group), of_today.replace(r#""rows":3,"norm""#, all));
+    assert_eq!(serde_json::from_str::<GroupFit>(&written(&group)).unwrap(), group);
 }

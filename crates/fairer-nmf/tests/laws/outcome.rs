@@ -114,6 +114,29 @@ fn a_time_limit_ends_the_baselines_too() {
     assert!(model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
 }
 
+/// Neither those that had all the time they wanted, nor those that took none, whatever the time.
+#[test]
+fn only_baselines_that_a_limit_ended_are_said_to_be_cut_short() {
+    let (x, labels) = noisy(34, 60, 10);
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let errors = data.groups().iter().map(|g| 0.1 * g.norm()).collect();
+    let at_once = Some(Duration::from_nanos(1));
+    let cases = [
+        (Baseline::Estimate(Estimate::paper()), None, Status::IterationLimit),
+        (Baseline::Given { errors }, at_once, Status::TimeLimit),
+        (Baseline::Zero, at_once, Status::TimeLimit),
+    ];
+    for (baseline, time_limit, status) in cases {
+        let parameters = fixed(3, Method::am(), 4).with(|p| {
+            p.baseline = baseline;
+            p.stopping.time_limit = time_limit;
+        });
+        let model = fit(&data, &parameters, &silent).unwrap().model;
+        assert_eq!(model.status, status);
+        assert!(!model.warnings.contains(&Warning::BaselinesCutShort), "{:?}", model.warnings);
+    }
+}
+
 #[test]
 fn settled_groups_end_a_run() {
     let error = Stopping::default().with(|s| {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::audit::chance::{GroupChance, RandomGroups};
 use crate::audit::difference::GroupDifference;
+use crate::data::GroupRows;
 
 /// One group of three that pays less leaves none that pays more than the mean of the others by much: that it does is said,
 /// where random groups do not.
@@ -17,12 +18,7 @@ fn a_group_that_pays_clearly_less_is_named() {
     let groups = [-0.14, 0.06, 0.05].map(of).to_vec();
     let differences = Differences { level: 0.95, matters: 0.05, taken_as_it_is: false, groups };
     let names = ["few", "b", "c"].map(|name| GroupAudit {
-        name: name.to_owned(),
-        family: None,
-        rows: 60,
-        effective_rows: None,
-        observed: None,
-        norm: 1.0,
+        group: GroupRows::new(name, 60, 1.0),
         baseline_error: 0.1,
         relative_error: 0.1,
         loss: 0.0,
