@@ -45,6 +45,10 @@ impl Outcome {
         outcome.notes.clear();
         outcome.data.left_out.clear();
         outcome.rank_choice = None;
+        // Over all rows, and the group of every row.
+        outcome.penalties.iter_mut().for_each(|penalised| penalised.objective = None);
+        outcome.worst_share = None;
+        outcome.discovered.iter_mut().for_each(|found| found.labels.clear());
         Cow::Owned(outcome)
     }
 }

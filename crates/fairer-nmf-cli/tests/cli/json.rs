@@ -282,3 +282,26 @@ fn published_json_tells_nothing_of_small_groups() {
         }
     }
 }
+
+#[test]
+fn published_json_has_no_numbers_over_all_rows_of_any_method() {
+    let place = with_a_tiny_group();
+    let known = ["fit", "a.csv", "--group-by", "g", "--rank", "2", "--json", "j", "--force"];
+    // Of nine rows in two groups one group has fewer than five.
+    let found = ["fit", "a.csv", "--drop", "g", "--discover", "topics", "--discover-groups", "2"];
+    let found = [&found[..], &["--rank", "2", "--json", "j", "--force"]].concat();
+    let penalised = [&known[..], &["--method", "standard", "--alpha-h", "0.1"]].concat();
+    let shared = [&known[..], &["--worst-share", "0.3"]].concat();
+    for (fit, least, told) in [
+        (penalised, "3", "/penalties/objective"),
+        (shared, "3", "/worst_share"),
+        (found, "5", "/discovered/labels"),
+    ] {
+        place.ok(&fit);
+        assert!(place.json("j").pointer(told).is_some_and(|is| !is.is_null()), "{told}");
+        place.ok(&[&fit[..], &["--min-group-size", least]].concat());
+        let json = place.json("j");
+        assert_eq!(json["hidden_groups"], 1, "{told}: {json}");
+        assert!(json.pointer(told).is_none_or(Value::is_null), "{told}: {json}");
+    }
+}
