@@ -6,7 +6,7 @@ mod maker;
 mod normalized;
 mod sections;
 
-use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
+use fairer_nmf::audit::{Comparison, GroupAudit, Remark, Role};
 use fairer_nmf::data::GroupRows;
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::stopping::Status;
@@ -342,6 +342,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().map(|h| &h.groups[l]);
     let chance = audit.chance.as_ref().map(|c| &c.groups[l]);
+    let permuted = audit.shown_permutation().map(|p| &p.groups[l]);
     // What a model that evens the groups out leaves between them is its making, and tests nothing.
     let differs = ranges.filter(|_| !audit.options.evened);
     page::GroupResult {
@@ -355,7 +356,10 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         refit_loss_low: anew.map(|interval| interval.low),
         refit_loss_high: anew.map(|interval| interval.high),
         held_out_loss: own.and_then(|own| own.loss_of(group.relative_error)),
-        p_value: audit.shown_permutation().map(|p| p_value(&p.groups[l])),
+        relative_error_adjusted_p: permuted
+            .filter(|p| p.loss.is_none())
+            .map(|p| p.relative_error.adjusted_p),
+        refit_loss_adjusted_p: permuted.and_then(|p| p.loss).map(|p| p.adjusted_p),
         chance_mean: chance.map(|c| c.mean),
         chance_low: chance.map(|c| c.low),
         chance_high: chance.map(|c| c.high),
@@ -365,12 +369,6 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         difference_high: differs.map(|d| d.difference.high),
         adjusted_p: differs.and_then(|_| audit.adjusted_p(l)),
     }
-}
-
-/// How often chance does as badly, adjusted over the groups: by the loss where every random group got a
-/// baseline of its own, else by the error.
-fn p_value(chances: &GroupChances) -> f64 {
-    chances.loss.as_ref().unwrap_or(&chances.relative_error).adjusted_p
 }
 
 /// A setting of the run.

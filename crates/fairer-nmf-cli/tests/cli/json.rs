@@ -87,8 +87,8 @@ fn a_fit_has_the_audit_where_it_was_asked_for() {
         assert!(results[0]["loss_low"].is_number() && results[1]["loss_low"].is_number());
         assert!(results[0]["adjusted_p"].is_number() && results[1].get("adjusted_p").is_none());
         // Of a model that evens out, the test of errors would say nothing.
-        assert_eq!(json["groups"][0]["p_value"], Value::Null);
-        assert!(json["groups"][0]["standard"]["p_value"].is_number());
+        assert_eq!(json["groups"][0]["relative_error_adjusted_p"], Value::Null);
+        assert!(json["groups"][0]["standard"]["relative_error_adjusted_p"].is_number());
         for l in 0..2 {
             let (audited, fitted) = (&json["groups"][l], &plain["groups"][l]);
             for field in ["name", "loss", "relative_error", "baseline_error"] {

@@ -94,7 +94,7 @@ fn found_groups_have_a_page_without_tests() {
     assert!(ran.out.contains(said) && place.read("f.html").contains(said), "{}", ran.out);
     for group in json["report"]["who_pays"]["groups"].as_array().unwrap() {
         for result in group["results"].as_array().unwrap() {
-            for field in ["p_value", "adjusted_p", "loss_low", "difference"] {
+            for field in ["relative_error_adjusted_p", "adjusted_p", "loss_low", "difference"] {
                 assert_eq!(result[field], Value::Null, "{field}");
             }
         }
