@@ -8,12 +8,14 @@
 mod compared;
 mod evidence;
 mod groups;
+mod maker;
 mod ranks;
 mod remark;
 
 pub use compared::*;
 pub use evidence::*;
 pub use groups::*;
+pub use maker::Maker;
 pub use ranks::*;
 pub use remark::*;
 

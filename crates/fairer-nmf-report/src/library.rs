@@ -2,7 +2,6 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 mod made;
-mod maker;
 mod normalized;
 mod sections;
 
@@ -14,10 +13,9 @@ use fairer_nmf::{
     GroupFit, GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline,
 };
 
-use crate::content as page;
+use crate::content::{self as page, Maker};
 pub use crate::escape::YOURS;
 pub use made::made_by;
-pub use maker::Maker;
 pub use normalized::Normalized;
 use sections::{cost, is_it_real, quality, topics};
 

@@ -129,7 +129,6 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
         real.draws.iter_mut().for_each(|d| new(&mut d.model));
     }
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
-    report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
     if let Some(topics) = &mut report.topics {
         topics.model.iter_mut().chain(&mut topics.reference).for_each(new);
     }

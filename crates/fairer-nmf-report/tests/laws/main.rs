@@ -357,7 +357,7 @@ fn a_table_stands_behind_every_picture() {
 fn a_sweep_has_one_worst_loss() {
     let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
     let series = |group: &str, losses: [f64; 2]| RankSeries {
-        method: "m".into(),
+        method: Maker::Mu,
         group: group.into(),
         points: vec![point(1, losses[0]), point(2, losses[1])],
     };
@@ -366,9 +366,9 @@ fn a_sweep_has_one_worst_loss() {
         trials: 3,
         series: vec![series("a", [0.3, 0.1]), series("b", [0.1, 0.2])],
     };
-    let worst = |rank| ranks.worst("m", rank).map(|(p, group)| (p.loss_mean, group));
+    let worst = |rank| ranks.worst(Maker::Mu, rank).map(|(p, group)| (p.loss_mean, group));
     assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
-    assert_eq!((ranks.enough("m"), ranks.enough("other")), (Some(2), None));
+    assert_eq!((ranks.enough(Maker::Mu), ranks.enough(Maker::Am)), (Some(2), None));
 }
 
 /// Where differences larger than all that is lost are ruled out, nothing is, and the page does not say that all is well.
