@@ -4,9 +4,10 @@
 use crate::audit::in_scaled_features;
 use crate::data::{Given, GivenGroups, Groups, Input, Scaling};
 use crate::errors::to_python;
-use crate::fit::{baseline, method};
+use crate::fit::{baseline, found_by, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
+use fairer_nmf::discover::Discover;
 use fairer_nmf::{
     Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
@@ -44,7 +45,8 @@ pub struct ReportSettings {
     /// The method of the audited dictionary, where it is fitted anew.
     fitted_by: Option<String>,
     /// How the groups were found in these rows, so that no test holds for them; none where they were given.
-    found_by: Option<String>,
+    #[pyo3(from_py_with = found_by)]
+    found_by: Option<Discover>,
     /// The method of a model of ours that evens the groups out; none for other dictionaries.
     method: Option<String>,
     /// Whether a stop or a limit on time ended its fit.
@@ -217,7 +219,7 @@ fn find(
         seed: s.seed,
         min_group_size: s.min_group_size,
         notes: s.notes.iter().cloned().map(note).collect(),
-        found_by: s.found_by.clone(),
+        found_by: s.found_by,
         ..About::default()
     };
     Ok(library::report(about, &data, &found, &baselines, None))

@@ -7,6 +7,7 @@ mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, Remark, Role};
 use fairer_nmf::data::GroupRows;
+use fairer_nmf::discover::Discover;
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
@@ -63,7 +64,7 @@ pub struct About<'a> {
     /// Groups with fewer rows are hidden; 0 hides none.
     pub min_group_size: usize,
     /// How the groups were found in these rows, where no model of ours says it.
-    pub found_by: Option<String>,
+    pub found_by: Option<Discover>,
 }
 
 /// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
@@ -92,8 +93,8 @@ pub fn report(
     let model = fitted.map(|(model, _)| model);
     let choices = choices(found, model);
     let settings = settings(found, &about, model, &choices, data);
-    let discovered = model.and_then(|model| model.found_groups.as_ref());
-    let found_by = discovered.map(|found| found.how.name().to_owned()).or(about.found_by);
+    let own = model.and_then(|model| model.found_groups.as_ref());
+    let found_by = own.map(|found| found.found_by).or(about.found_by);
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
         title: about.title,

@@ -67,7 +67,7 @@ pub(crate) fn choice_notes(model: &Model) -> Vec<Note> {
         notes.push(Note::new("worst-share", sentence));
     }
     if let Some(found) = &model.found_groups {
-        let how = found.how.name();
+        let how = found.found_by.name();
         let rounds = match found.rounds {
             1 => String::new(),
             rounds => format!(" in {rounds} rounds"),
