@@ -108,6 +108,9 @@ fn every_p_of_a_row_is_that_of_the_test_it_is_called_by() {
             );
             let larger = number(&p(of("differences"))).max(number(&p(of("chance"))));
             assert_eq!(number(&row["adjusted_p"]), larger);
+            for field in ["chance_mean", "chance_low", "chance_high", "excess_loss"] {
+                assert_eq!(number(&row[field]), number(&of("chance")[field]));
+            }
         }
     }
 }
