@@ -120,7 +120,7 @@ pub fn checkpoint(bytes: &mut Bytes<'_>) -> bool {
     let place = folder().join("state");
     let _ = std::fs::create_dir_all(&place);
     let path = place.join("fit");
-    let at = |resume| Checkpoint { path: path.clone(), every: Duration::ZERO, resume };
+    let at = |resume| Checkpoint::new(&path, Duration::ZERO).with(|c| c.resume = resume);
     let kept = KEPT.get_or_init(|| {
         let stop = |progress: &Progress<'_>| match progress {
             Progress::Iteration { iteration: 6.., .. } => ControlFlow::Break(()),

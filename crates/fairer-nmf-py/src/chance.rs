@@ -7,7 +7,7 @@ use crate::fit::{Yardstick, method};
 use crate::run::run;
 use fairer_nmf::audit::{ChanceBand, chance_bands};
 use fairer_nmf::{Observer, Warning};
-use fairer_nmf_report::library::Maker;
+use fairer_nmf_report::Maker;
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 

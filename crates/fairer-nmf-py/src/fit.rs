@@ -92,8 +92,8 @@ impl Settings {
             Ok(every) => every,
             Err(_) => return unknown("every", &self.every.to_string(), "seconds, zero or more"),
         };
-        let resume = self.resume;
-        Ok(self.checkpoint.clone().map(|path| Checkpoint { path, every, resume }))
+        let kept = |path| Checkpoint::new(path, every).with(|c| c.resume = self.resume);
+        Ok(self.checkpoint.as_ref().map(kept))
     }
 
     /// How features are scaled, of rows that are not in memory.
@@ -168,6 +168,12 @@ impl Settings {
 /// A choice of the library by its name.
 fn named<T: FromStr<Err = UnknownName>>(what: &str, name: &str) -> PyResult<T> {
     name.parse().or_else(|wrong: UnknownName| unknown(what, name, &wrong.listed('\'', &[])))
+}
+
+/// How groups were found, by its name; none where they were given.
+pub fn found_by(name: &Bound<'_, PyAny>) -> PyResult<Option<Discover>> {
+    let name: Option<String> = name.extract()?;
+    name.map(|name| named("found_by", &name)).transpose()
 }
 
 /// A method by its name, with the update of standard NMF.

@@ -203,7 +203,7 @@ impl Model {
     /// How groups were found and how many were asked for.
     #[getter]
     fn found_by(&self) -> Option<(&'static str, usize)> {
-        self.0.found_groups.as_ref().map(|found| (found.how.name(), found.groups))
+        self.0.found_groups.as_ref().map(|found| (found.found_by.name(), found.groups))
     }
 
     /// The parameters of the fit as JSON.

@@ -4,9 +4,10 @@
 use crate::audit::in_scaled_features;
 use crate::data::{Given, GivenGroups, Groups, Input, Scaling};
 use crate::errors::to_python;
-use crate::fit::{baseline, method};
+use crate::fit::{baseline, found_by, method};
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
+use fairer_nmf::discover::Discover;
 use fairer_nmf::{
     Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
 };
@@ -44,7 +45,8 @@ pub struct ReportSettings {
     /// The method of the audited dictionary, where it is fitted anew.
     fitted_by: Option<String>,
     /// How the groups were found in these rows, so that no test holds for them; none where they were given.
-    found_by: Option<String>,
+    #[pyo3(from_py_with = found_by)]
+    found_by: Option<Discover>,
     /// The method of a model of ours that evens the groups out; none for other dictionaries.
     method: Option<String>,
     /// Whether a stop or a limit on time ended its fit.
@@ -192,14 +194,13 @@ fn find(
     };
     let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
     allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
-    let subject = Subject {
-        representation: w,
-        method,
-        allowances: allowed,
-        cut_short: s.cut_short,
-        groups_found: s.found_by.is_some(),
-        ..Subject::new(h.view())
-    };
+    let subject = Subject::new(h.view()).with(|subject| {
+        subject.representation = w;
+        subject.method = method;
+        subject.allowances = allowed;
+        subject.cut_short = s.cut_short;
+        subject.groups_found = s.found_by.is_some();
+    });
     let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
@@ -217,7 +218,7 @@ fn find(
         seed: s.seed,
         min_group_size: s.min_group_size,
         notes: s.notes.iter().cloned().map(note).collect(),
-        found_by: s.found_by.clone(),
+        found_by: s.found_by,
         ..About::default()
     };
     Ok(library::report(about, &data, &found, &baselines, None))

@@ -213,6 +213,7 @@ def test_a_report_begins_with_its_verdict(data):
     row = frame.loc[(verdict["group"], "Your topics")]
     assert row["excess_loss"] == verdict["excess_loss"]
     assert row["difference"] == verdict["difference"] and row["chance_low"] < row["chance_high"]
+    assert 0 < row["relative_error_adjusted_p"] <= 1 and "p_value" not in frame
     # A test that was not asked for is no verdict.
     one = audit(X, H=X[:4], sensitive_features=np.repeat("all", len(X)))
     assert one.report(draws=0, permutations=0, folds=0).verdict["code"] == "not-tested"

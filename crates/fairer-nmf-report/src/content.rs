@@ -8,16 +8,19 @@
 mod compared;
 mod evidence;
 mod groups;
+mod maker;
 mod ranks;
 mod remark;
 
 pub use compared::*;
 pub use evidence::*;
 pub use groups::*;
+pub use maker::Maker;
 pub use ranks::*;
 pub use remark::*;
 
 pub use fairer_nmf::audit::{Role, VerdictCode};
+pub use fairer_nmf::discover::Discover;
 pub use fairer_nmf::fit::Minimised;
 pub use fairer_nmf::stopping::Status;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -45,7 +48,7 @@ pub struct Report {
     pub data: DataSummary,
     /// How the groups were found in the data, so that no test holds for them; none where they were given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found_by: Option<String>,
+    pub found_by: Option<Discover>,
     /// Settings of the run, in the order to show them.
     pub settings: Vec<Setting>,
     /// The models compared. The first is what one starts from (standard NMF, or the

@@ -242,9 +242,6 @@ impl Report {
                 redact(&mut fit.model);
             }
         }
-        if let Some(ranks) = &mut self.ranks {
-            ranks.series.iter_mut().for_each(|s| redact(&mut s.method));
-        }
         if let Some(topics) = &mut self.topics {
             topics.model.iter_mut().chain(&mut topics.reference).for_each(redact);
         }

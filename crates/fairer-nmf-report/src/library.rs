@@ -2,22 +2,21 @@
 //! and the Python package share, so that both write the same page. No statistics here either.
 
 mod made;
-mod maker;
 mod normalized;
 mod sections;
 
-use fairer_nmf::audit::{Comparison, GroupAudit, GroupChances, Remark, Role};
+use fairer_nmf::audit::{Comparison, GroupAudit, Remark, Role};
 use fairer_nmf::data::GroupRows;
+use fairer_nmf::discover::Discover;
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
     GroupFit, GroupedData, Method, Model, Note, audit::AuditReport, baseline::GroupBaseline,
 };
 
-use crate::content as page;
+use crate::content::{self as page, Maker};
 pub use crate::escape::YOURS;
 pub use made::made_by;
-pub use maker::Maker;
 pub use normalized::Normalized;
 use sections::{cost, is_it_real, quality, topics};
 
@@ -65,7 +64,7 @@ pub struct About<'a> {
     /// Groups with fewer rows are hidden; 0 hides none.
     pub min_group_size: usize,
     /// How the groups were found in these rows, where no model of ours says it.
-    pub found_by: Option<String>,
+    pub found_by: Option<Discover>,
 }
 
 /// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
@@ -94,8 +93,8 @@ pub fn report(
     let model = fitted.map(|(model, _)| model);
     let choices = choices(found, model);
     let settings = settings(found, &about, model, &choices, data);
-    let discovered = model.and_then(|model| model.found_groups.as_ref());
-    let found_by = discovered.map(|found| found.how.name().to_owned()).or(about.found_by);
+    let own = model.and_then(|model| model.found_groups.as_ref());
+    let found_by = own.map(|found| found.found_by).or(about.found_by);
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
         title: about.title,
@@ -342,6 +341,7 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
     // once, in the audit in full, and holds for all models.
     let own = main.held_out.as_ref().map(|h| &h.groups[l]);
     let chance = audit.chance.as_ref().map(|c| &c.groups[l]);
+    let permuted = audit.shown_permutation().map(|p| &p.groups[l]);
     // What a model that evens the groups out leaves between them is its making, and tests nothing.
     let differs = ranges.filter(|_| !audit.options.evened);
     page::GroupResult {
@@ -355,7 +355,10 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         refit_loss_low: anew.map(|interval| interval.low),
         refit_loss_high: anew.map(|interval| interval.high),
         held_out_loss: own.and_then(|own| own.loss_of(group.relative_error)),
-        p_value: audit.shown_permutation().map(|p| p_value(&p.groups[l])),
+        relative_error_adjusted_p: permuted
+            .filter(|p| p.loss.is_none())
+            .map(|p| p.relative_error.adjusted_p),
+        refit_loss_adjusted_p: permuted.and_then(|p| p.loss).map(|p| p.adjusted_p),
         chance_mean: chance.map(|c| c.mean),
         chance_low: chance.map(|c| c.low),
         chance_high: chance.map(|c| c.high),
@@ -365,12 +368,6 @@ pub fn result(audit: &AuditReport, main: &AuditReport, l: usize) -> page::GroupR
         difference_high: differs.map(|d| d.difference.high),
         adjusted_p: differs.and_then(|_| audit.adjusted_p(l)),
     }
-}
-
-/// How often chance does as badly, adjusted over the groups: by the loss where every random group got a
-/// baseline of its own, else by the error.
-fn p_value(chances: &GroupChances) -> f64 {
-    chances.loss.as_ref().unwrap_or(&chances.relative_error).adjusted_p
 }
 
 /// A setting of the run.

@@ -298,7 +298,7 @@ pub fn files(report: &Report) -> Vec<(String, String)> {
     add("convergence", convergence(report, percent, WIDE).as_ref().map(draw::lines));
     for (i, method) in methods(report).into_iter().enumerate() {
         for quantity in [Quantity::Loss, Quantity::Error] {
-            let stem = format!("{}-by-rank-{}{}", quantity.name(), i + 1, slug(method));
+            let stem = format!("{}-by-rank-{}{}", quantity.name(), i + 1, slug(method.title()));
             let chart = ranks(report, percent, method, quantity, 560.0);
             add(&stem, chart.as_ref().map(draw::lines));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::content::{RankPoint, Ranks};
+use crate::content::{Maker, RankPoint, Ranks};
 
 impl Ranks {
     /// The ranks tried.
@@ -11,14 +11,14 @@ impl Ranks {
     }
 
     /// The mean loss of a group under a method at a rank.
-    pub fn loss(&self, method: &str, rank: usize, group: &str) -> Option<f64> {
+    pub fn loss(&self, method: Maker, rank: usize, group: &str) -> Option<f64> {
         let ours = self.series.iter().find(|s| s.method == method && s.group == group)?;
         ours.points.iter().find(|p| p.rank == rank).map(|p| p.loss_mean)
     }
 
     /// The worst loss of a method at a rank: the largest mean loss of any group, and that group.
     /// The mean is taken first, so that no group is blamed for the luck of single trials.
-    pub fn worst(&self, method: &str, rank: usize) -> Option<(&RankPoint, &str)> {
+    pub fn worst(&self, method: Maker, rank: usize) -> Option<(&RankPoint, &str)> {
         let ours = self.series.iter().filter(|s| s.method == method);
         let at = ours.flat_map(|s| {
             s.points.iter().filter(|p| p.rank == rank).map(|p| (p, s.group.as_str()))
@@ -28,13 +28,13 @@ impl Ranks {
     }
 
     /// Whether no group's mean loss exceeds the threshold, where there is one.
-    pub fn is_enough(&self, method: &str, rank: usize) -> bool {
+    pub fn is_enough(&self, method: Maker, rank: usize) -> bool {
         let worst = self.worst(method, rank);
         self.threshold.zip(worst).is_some_and(|(most, (worst, _))| worst.loss_mean <= most)
     }
 
     /// The smallest rank tried that is enough.
-    pub fn enough(&self, method: &str) -> Option<usize> {
+    pub fn enough(&self, method: Maker) -> Option<usize> {
         self.tried().into_iter().find(|&rank| self.is_enough(method, rank))
     }
 }

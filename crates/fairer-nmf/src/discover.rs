@@ -85,7 +85,7 @@ pub fn discover(
             by_errors(data, first, &rows, groups, rest, observer)?
         }
     };
-    Ok(FoundGroups { how, groups, rounds, labels: named(labels, &whole) })
+    Ok(FoundGroups { found_by: how, groups, rounds, labels: named(labels, &whole) })
 }
 
 impl<'a> GroupedData<'a> {
@@ -209,9 +209,12 @@ fn by_errors(
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Ok((labels, round));
         }
-        let how = Discover::Errors;
-        let found =
-            FoundGroups { how, groups, rounds: round, labels: named(labels.clone(), &whole) };
+        let found = FoundGroups {
+            found_by: Discover::Errors,
+            groups,
+            rounds: round,
+            labels: named(labels.clone(), &whole),
+        };
         let refined = refined.until(deadline);
         let h = fit(&data.with_found(&found)?, &refined, observer)?.model.components;
         let now = errors(&whole, h.view())?;

@@ -45,7 +45,7 @@ pub(crate) fn of_sweep(about: About<'_>, data: &GroupedData<'_>, sweep: &Sweep) 
         };
         let mut shown = ranks.clone();
         shown.series.retain(|s| !small(&s.group));
-        shown.enough(method.title())
+        shown.enough(*method)
     });
     let rank = picked.or_else(|| ranks.tried().last().copied()).unwrap_or(0);
     let why = if picked.is_some() { ", which the threshold picks" } else { "" };
@@ -168,7 +168,7 @@ fn series(sweep: &Sweep, method: Maker, group: &str) -> page::RankSeries {
         })
     };
     page::RankSeries {
-        method: method.title().to_owned(),
+        method,
         group: group.to_owned(),
         points: sweep.ranks.iter().filter_map(point).collect(),
     }

@@ -25,7 +25,7 @@ pub(crate) fn rank_table(sweep: &Sweep, what: &str) -> String {
     let mut table = Table::new(1, &header);
     let ranks = page::ranks(sweep);
     for &rank in &sweep.ranks {
-        let cell = |method: &Maker| match ranks.worst(method.title(), rank) {
+        let cell = |method: &Maker| match ranks.worst(*method, rank) {
             None => ["-", "-"].map(ToOwned::to_owned),
             Some((worst, _)) => {
                 let loss = match sweep.trials {
@@ -71,8 +71,8 @@ fn beside_chance(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
             random.rows.to_string(),
             chance_band(random.chance_mean, random.chance_low, random.chance_high),
         ];
-        for method in &sweep.methods {
-            let loss = ranks.loss(method.title(), random.rank, &random.group);
+        for &method in &sweep.methods {
+            let loss = ranks.loss(method, random.rank, &random.group);
             cells.extend(match loss {
                 Some(loss) => [loss, loss - random.chance_mean].map(four_digits),
                 None => ["-", "-"].map(ToOwned::to_owned),
@@ -89,11 +89,11 @@ fn beside_chance(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
 
 /// Whether some method leaves no other group of the rank a larger loss, or a larger one beyond chance.
 fn is_largest(random: &RandomGroup, sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> bool {
-    let excess = |method: &str, of: &RandomGroup| {
+    let excess = |method: Maker, of: &RandomGroup| {
         ranks.loss(method, of.rank, &of.group).map(|loss| loss - of.chance_mean)
     };
     let others = || sweep.chance.iter().filter(|other| other.rank == random.rank);
-    sweep.methods.iter().map(|method| method.title()).any(|method| {
+    sweep.methods.iter().any(|&method| {
         let worst = ranks.worst(method, random.rank).is_some_and(|(_, name)| name == random.group);
         let own = excess(method, random);
         worst || own.is_some() && others().all(|other| excess(method, other) <= own)
@@ -139,9 +139,9 @@ pub(crate) fn choice_table(choice: &RankReport) -> String {
 fn enough(sweep: &Sweep, ranks: &fairer_nmf_report::Ranks) -> String {
     let Some(threshold) = sweep.threshold else { return String::new() };
     let mut text = String::from("\n");
-    for method in &sweep.methods {
+    for &method in &sweep.methods {
         let title = method.title();
-        text += &match ranks.enough(title) {
+        text += &match ranks.enough(method) {
             Some(rank) => format!(
                 "{title}: rank {rank} is the smallest with a worst loss of at most {threshold}\n"
             ),

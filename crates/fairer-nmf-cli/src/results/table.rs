@@ -128,10 +128,11 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let worst = move |group: &GroupOutcome| is_worst(group, outcome) && several && !tied && some;
     let style = move |group: &GroupOutcome| if worst(group) { BAD } else { PLAIN };
     let compared = outcome.method != Maker::Standard && any(&|g| g.standard.is_some());
-    let tested = any(&|g| g.own.p_value.is_some());
-    // The test beside what it tests: the loss where every random group got a baseline of its own.
-    let of_loss = outcome.audit.as_ref().is_some_and(|audit| audit.permutation_refit.is_some());
-    let p = |header: &str| numbers(header, |g| g.own.p_value.map(|p| format!("{p:.4}")));
+    // A test stands beside what it tests.
+    let p_of = |header: &str, p: fn(&GroupResult) -> Option<f64>| {
+        any(&|g| p(&g.own).is_some())
+            .then(|| numbers(header, move |g| p(&g.own).map(|p| format!("{p:.4}"))))
+    };
     let level = outcome.audit.as_ref().map_or(0.0, |audit| audit.options.level);
     let interval = format!("{} % interval", 100.0 * level);
     let of_own = any(&|g| random(&g.own).is_some());
@@ -158,7 +159,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         any(&|g| g.group.effective_rows.is_some())
             .then(|| numbers("effective", |g| Some(format!("{:.1}", g.group.effective_rows?)))),
         Some(numbers("R-Error", |g| Some(format!("{:.4}", g.own.relative_error)))),
-        (tested && !of_loss).then(|| p("p of R-Error")),
+        p_of("p of R-Error", |r| r.relative_error_adjusted_p),
         Some(column("R-Loss", move |g| (four_digits(g.own.loss), style(g)))),
         any(&|g| g.own.loss_interval().is_some()).then(|| {
             numbers(interval, |g| {
@@ -166,7 +167,7 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
                 Some(format!("{} to {}", four_digits(low), four_digits(high)))
             })
         }),
-        (tested && of_loss).then(|| p("p of R-Loss")),
+        p_of("p of R-Loss", |r| r.refit_loss_adjusted_p),
         of_own.then(|| numbers("random group", |g| random(&g.own))),
         of_audit.then(|| numbers("excess", |g| g.own.excess_loss.map(four_digits))),
         (!of_audit && has_allowance(outcome))

@@ -83,6 +83,38 @@ fn an_audit_of_a_model_shows_what_its_fit_allowed() {
     }
 }
 
+/// A name of a row means one number: that of one test among the statistics in full, or the larger one of two.
+#[test]
+fn every_p_of_a_row_is_that_of_the_test_it_is_called_by() {
+    let place = Place::new();
+    let few = ["--draws", "0", "--permutations", "30", "--folds", "0", "--chance-draws", "20"];
+    let asked = ["--rank", "3", "--method", "standard", "--audit", "--json", "a.json", "--force"];
+    for refit in [&[][..], &["--refit", "3"]] {
+        let ran = place.heart("fit", &[&asked[..], &few, refit].concat());
+        let of_loss = !refit.is_empty();
+        assert_eq!(ran.out.contains("p of R-Loss"), of_loss, "{}", ran.out);
+        assert_eq!(ran.out.contains("p of R-Error"), !of_loss, "{}", ran.out);
+        let json = place.json("a.json");
+        for (l, row) in json["groups"].as_array().unwrap().iter().enumerate() {
+            let of = |part: &str| &json["audit"][part]["groups"][l];
+            let p = |test: &Value| test["adjusted_p"].clone();
+            let (error, loss) = match of_loss {
+                false => (p(&of("permutation")["relative_error"]), Value::Null),
+                true => (Value::Null, p(&of("permutation_refit")["loss"])),
+            };
+            assert_eq!(
+                (&row["relative_error_adjusted_p"], &row["refit_loss_adjusted_p"]),
+                (&error, &loss)
+            );
+            let larger = number(&p(of("differences"))).max(number(&p(of("chance"))));
+            assert_eq!(number(&row["adjusted_p"]), larger);
+            for field in ["chance_mean", "chance_low", "chance_high", "excess_loss"] {
+                assert_eq!(number(&row[field]), number(&of("chance")[field]));
+            }
+        }
+    }
+}
+
 /// Two groups of which the smaller has a topic of its own, with noise that looks random and is not.
 fn with_a_topic_of_its_own() -> String {
     let weyl = |at: usize| (at as f64 * 0.754_877_666_246_692_7).fract();

@@ -87,8 +87,8 @@ fn a_fit_has_the_audit_where_it_was_asked_for() {
         assert!(results[0]["loss_low"].is_number() && results[1]["loss_low"].is_number());
         assert!(results[0]["adjusted_p"].is_number() && results[1].get("adjusted_p").is_none());
         // Of a model that evens out, the test of errors would say nothing.
-        assert_eq!(json["groups"][0]["p_value"], Value::Null);
-        assert!(json["groups"][0]["standard"]["p_value"].is_number());
+        assert_eq!(json["groups"][0]["relative_error_adjusted_p"], Value::Null);
+        assert!(json["groups"][0]["standard"]["relative_error_adjusted_p"].is_number());
         for l in 0..2 {
             let (audited, fitted) = (&json["groups"][l], &plain["groups"][l]);
             for field in ["name", "loss", "relative_error", "baseline_error"] {
@@ -154,7 +154,11 @@ fn audit_sweep_and_demo_write_their_page_as_json() {
     let json = place.json("sweep.json");
     check_same(&place.read("s.html"), &json);
     assert_eq!(json["records"].as_array().unwrap().len(), 2 * 2 * 3 * 2);
-    let series = &json["report"]["ranks"]["series"][0]["points"][1];
+    // Methods are called in the page's numbers as they are in the records.
+    let series = json["report"]["ranks"]["series"].as_array().unwrap();
+    let methods: Vec<&Value> = series.iter().map(|series| &series["method"]).collect();
+    assert_eq!(methods, ["standard", "standard", "mu", "mu", "am", "am"]);
+    let series = &series[0]["points"][1];
     let of = |trial: usize| {
         let records = json["records"].as_array().unwrap();
         let ours = |r: &&Value| r["trial"] == trial && r["rank"] == 2 && r["method"] == "standard";

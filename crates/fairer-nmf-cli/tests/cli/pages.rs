@@ -103,9 +103,9 @@ fn terminal_and_page_of_a_sweep_name_the_same_rank() {
     let page = place.read("s.html");
     let numbers = data(&page);
     let series = numbers["ranks"]["series"].as_array().unwrap();
-    for method in ["Standard NMF", "Fairer-NMF (AM)"] {
+    for (code, method) in [("standard", "Standard NMF"), ("am", "Fairer-NMF (AM)")] {
         let worst = |rank: usize| {
-            let ours = series.iter().filter(|s| s["method"] == method);
+            let ours = series.iter().filter(|s| s["method"] == code);
             let losses = ours.map(|s| number(&s["points"][rank - 8]["loss_mean"]));
             losses.fold(f64::MIN, f64::max)
         };

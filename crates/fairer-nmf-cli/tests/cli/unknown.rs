@@ -67,6 +67,7 @@ fn groups_are_found_and_said_to_be_found() {
         let ran = place.ok(&with(&[&more[..], &["--force"]].concat()));
         assert!(ran.err.contains(&format!("found in these rows by {how}")), "{}", ran.err);
         let json = place.json("d.json");
+        assert_eq!(json["discovered"]["found_by"], how);
         let labels = json["discovered"]["labels"].as_array().unwrap();
         assert_eq!(labels.len(), 40);
         let groups = json["groups"].as_array().unwrap();
@@ -90,11 +91,15 @@ fn found_groups_have_a_page_without_tests() {
     assert_eq!(json["verdict"]["code"], "not-tested");
     assert!(said.contains("found in the same rows"), "{said}");
     assert_eq!(json["report"]["verdict"], json["verdict"]);
+    assert_eq!(
+        (&json["report"]["found_by"], &json["discovered"]["found_by"]),
+        (&"errors".into(), &"errors".into())
+    );
     assert_eq!(json["audit"]["verdict"]["sentence"].as_str(), Some(said));
     assert!(ran.out.contains(said) && place.read("f.html").contains(said), "{}", ran.out);
     for group in json["report"]["who_pays"]["groups"].as_array().unwrap() {
         for result in group["results"].as_array().unwrap() {
-            for field in ["p_value", "adjusted_p", "loss_low", "difference"] {
+            for field in ["relative_error_adjusted_p", "adjusted_p", "loss_low", "difference"] {
                 assert_eq!(result[field], Value::Null, "{field}");
             }
         }

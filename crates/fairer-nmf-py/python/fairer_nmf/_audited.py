@@ -132,8 +132,8 @@ class Audit(GroupTable, Pages):
         range of nine of ten); `excess_loss`: the loss less that mean, with its baseline estimated as theirs are; `cross_fitted_loss`:
         that of new rows, where neither dictionary has seen the rows that it is measured on; `difference` with `difference_low`
         and `difference_high`: the loss less that of the other groups, with limits that hold for all
-        groups together; `adjusted_p` of that. Of a model that evens the groups out all of it is about
-        standard NMF.
+        groups together; `adjusted_p`: of that or of random groups, whichever is larger, each adjusted over the groups.
+        Of a model that evens the groups out all of it is about standard NMF.
         """
         _ = self.verdict
         return self._chance

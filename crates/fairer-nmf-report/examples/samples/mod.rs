@@ -36,8 +36,9 @@ pub fn three() -> Report {
         let loss = 0.12 + 0.011 * i as f64;
         let relative_error = group.relative_baseline + loss;
         let result = GroupResult { relative_error, loss, ..GroupResult::default() };
-        let p_value = Some(0.04 + 0.3 * i as f64);
-        group.results.insert(0, with_evidence(GroupResult { p_value, ..result }, 0.013));
+        let relative_error_adjusted_p = Some(0.04 + 0.3 * i as f64);
+        let result = GroupResult { relative_error_adjusted_p, ..result };
+        group.results.insert(0, with_evidence(result, 0.013));
     }
     if let Some(real) = &mut report.is_it_real {
         real.draws.insert(0, draws(yours));
@@ -128,7 +129,6 @@ fn rename_models(report: &mut Report, names: &[(String, String)]) {
         real.draws.iter_mut().for_each(|d| new(&mut d.model));
     }
     report.quality.iter_mut().flat_map(|q| &mut q.fits).for_each(|f| new(&mut f.model));
-    report.ranks.iter_mut().flat_map(|r| &mut r.series).for_each(|s| new(&mut s.method));
     if let Some(topics) = &mut report.topics {
         topics.model.iter_mut().chain(&mut topics.reference).for_each(new);
     }
@@ -190,7 +190,7 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
                 let result = GroupResult {
                     relative_error: baseline + loss,
                     loss,
-                    p_value: tested(m, loss),
+                    relative_error_adjusted_p: tested(m, loss),
                     ..GroupResult::default()
                 };
                 let result = with_evidence(result, half);

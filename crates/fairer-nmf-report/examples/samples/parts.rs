@@ -63,7 +63,7 @@ pub fn quality(rank: usize, outcomes: &[GroupOutcome]) -> Quality {
 
 pub fn ranks(groups: &[(String, usize, f64)]) -> Ranks {
     let mut series = Vec::new();
-    for (m, method) in [STANDARD, FAIRER].into_iter().enumerate() {
+    for (m, method) in [Maker::Standard, Maker::Am].into_iter().enumerate() {
         for (g, (group, _, baseline)) in groups.iter().enumerate() {
             let points = (1..=10).map(|rank| {
                 let r = rank as f64;
@@ -82,11 +82,7 @@ pub fn ranks(groups: &[(String, usize, f64)]) -> Ranks {
                     ..RankPoint::default()
                 }
             });
-            series.push(RankSeries {
-                method: method.into(),
-                group: group.clone(),
-                points: points.collect(),
-            });
+            series.push(RankSeries { method, group: group.clone(), points: points.collect() });
         }
     }
     Ranks { threshold: Some(0.05), trials: 10, series }

@@ -171,10 +171,13 @@ pub struct GroupResult {
     /// Loss against a baseline measured on samples it was not fitted to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_out_loss: Option<f64>,
-    /// Share of random groups of this size that fare at least as badly, by what
-    /// [`Permutation::tested`](super::Permutation::tested) says, adjusted over the groups (Holm).
+    /// p of the permutation test of the relative error: the share of random groups of this size with as large a one,
+    /// adjusted over the groups (Holm).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub p_value: Option<f64>,
+    pub relative_error_adjusted_p: Option<f64>,
+    /// In place of it, where every random group got a baseline of its own, p of the test of the loss, adjusted alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_loss_adjusted_p: Option<f64>,
     /// Mean loss of random groups of this size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance_mean: Option<f64>,
@@ -196,7 +199,8 @@ pub struct GroupResult {
     /// Upper end of that interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_high: Option<f64>,
-    /// The p-value of the difference, corrected for the number of groups, or that of random groups that stand out as much, if it is larger.
+    /// The p that decides about evidence, the larger one of two that are each adjusted over the groups: of the test that the
+    /// difference is none, and of random groups that stand out as much, where they were drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p: Option<f64>,
 }
@@ -210,6 +214,11 @@ impl GroupResult {
     /// Both ends of the interval of the relative error.
     pub fn relative_error_interval(&self) -> Option<(f64, f64)> {
         self.relative_error_low.zip(self.relative_error_high)
+    }
+
+    /// Whether a permutation test was made of it.
+    pub fn is_permuted(&self) -> bool {
+        self.relative_error_adjusted_p.is_some() || self.refit_loss_adjusted_p.is_some()
     }
 
     /// The range of chance.

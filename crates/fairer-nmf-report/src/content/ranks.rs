@@ -1,6 +1,6 @@
 //! Section 5: a sweep over ranks.
 
-use super::number;
+use super::{Maker, number};
 use serde::{Deserialize, Serialize};
 
 /// Section 5: a sweep over ranks.
@@ -16,11 +16,10 @@ pub struct Ranks {
 }
 
 /// One group under one method, over ranks.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankSeries {
-    /// Display name of the method.
-    pub method: String,
+    /// The method.
+    pub method: Maker,
     /// Name of the group.
     pub group: String,
     /// In order of rank.

@@ -42,7 +42,6 @@ fn results(report: &Report) -> impl Iterator<Item = (&GroupOutcome, usize, &Grou
 
 /// What is known of the group that loses most under a model.
 fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent) -> Option<String> {
-    let name_of_model = &report.models.get(model)?.name;
     let (group, _, result) = results(report)
         .filter(|&(g, m, result)| m == model && result.loss.is_finite() && !g.outside)
         .max_by(|a, b| a.2.loss.total_cmp(&b.2.loss))?;
@@ -62,10 +61,8 @@ fn worst_group(report: &Report, real: &IsItReal, model: usize, percent: Percent)
         );
     }
     text.push('.');
-    let draws = real.draws.iter().find(|d| &d.model == name_of_model);
     // A test of the error says nothing about a loss: its p stands beside the error, in the table.
-    let of_loss = draws.and_then(|d| d.permutation).filter(|test| test.tested == Tested::Loss);
-    if let (Some(p), Some(_)) = (result.p_value, of_loss) {
+    if let Some(p) = result.refit_loss_adjusted_p {
         let _ = write!(text, " {}", in_words(p));
     }
     if let Some(held_out) = result.held_out_loss {
@@ -166,21 +163,21 @@ fn alike<'a, T: PartialEq>(
 
 /// That p-values are adjusted, where there are several.
 fn multiplicity(report: &Report) -> Option<&'static str> {
-    let tested = |group: &&GroupOutcome| group.results.iter().any(|r| r.p_value.is_some());
+    let tested = |group: &&GroupOutcome| group.results.iter().any(GroupResult::is_permuted);
     (report.who_pays.groups.iter().filter(tested).count() > 1).then_some(
         "The p-values are adjusted over the groups of a model (Holm): where labels mean nothing, some group shows p\u{a0}&lt;\u{a0}0.05 in at most one of twenty data sets.",
     )
 }
 
 fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
-    let tested = results(report).any(|(_, _, r)| r.p_value.is_some());
+    let has = |p: fn(&GroupResult) -> Option<f64>| results(report).any(|(_, _, r)| p(r).is_some());
+    let (of_error, of_loss) =
+        (has(|r| r.relative_error_adjusted_p), has(|r| r.refit_loss_adjusted_p));
     let held_out = results(report).any(|(_, _, r)| r.held_out_loss.is_some());
     let mut columns =
         vec![words("Group"), words("Model"), figures("Error from, %"), figures("to, %")];
     // The test stands beside what it tests.
-    let tests = real.draws.iter().filter_map(|draws| draws.permutation.as_ref());
-    let of_loss = tests.clone().next().is_some() && tests.clone().all(|t| t.tested == Tested::Loss);
-    if tested && !of_loss {
+    if of_error {
         columns.push(figures("p of the error"));
     }
     columns.extend([figures("Loss from, %"), figures("to, %")]);
@@ -192,7 +189,7 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
     if again {
         columns.extend([figures("With all fitted again from, %"), figures("to, %")]);
     }
-    if tested && of_loss {
+    if of_loss {
         columns.push(figures("p of the loss"));
     }
     if held_out {
@@ -203,8 +200,8 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
             let model = report.models.get(model).map_or("", |m| m.name.as_str());
             let mut cells = vec![Cell::name(&group.name), Cell::name(model)];
             cells.extend(interval_cells(result.relative_error_interval(), percent));
-            if tested && !of_loss {
-                cells.push(p_cell(result));
+            if of_error {
+                cells.push(p_cell(result.relative_error_adjusted_p));
             }
             cells.extend(interval_cells(result.loss_interval(), percent));
             if crossed {
@@ -215,8 +212,8 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
                 let interval = result.refit_loss_low.zip(result.refit_loss_high);
                 cells.extend(interval_cells(interval, percent));
             }
-            if tested && of_loss {
-                cells.push(p_cell(result));
+            if of_loss {
+                cells.push(p_cell(result.refit_loss_adjusted_p));
             }
             if held_out {
                 let value = result.held_out_loss.unwrap_or(f64::NAN);
@@ -233,8 +230,8 @@ fn table(report: &Report, real: &IsItReal, percent: Percent) -> Table {
     }
 }
 
-fn p_cell(result: &GroupResult) -> Cell {
-    match result.p_value {
+fn p_cell(p: Option<f64>) -> Cell {
+    match p {
         Some(p) => Cell::number(escape(&p_value(p)), p),
         None => Cell::number(NONE.into(), f64::NAN),
     }

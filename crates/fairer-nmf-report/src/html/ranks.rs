@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Section;
 use super::parts::{Cell, Row, Table, chart, figures, words};
-use crate::content::{Minimised, RankPoint, Ranks, Report};
+use crate::content::{Maker, Minimised, RankPoint, Ranks, Report};
 use crate::escape::{name, strong};
 use crate::numbers::{Percent, counted};
 use crate::pictures::{self, Quantity};
@@ -18,8 +18,8 @@ pub fn section(report: &Report, percent: Percent) -> Option<Section> {
     let ranks = report.ranks.as_ref().filter(|r| r.series.iter().any(|s| !s.points.is_empty()))?;
     let methods = pictures::methods(report);
     let mut body = format!("<p class=\"lead\">{}</p>", lead(report, ranks, &methods, percent));
-    for method in &methods {
-        let _ = write!(body, "<h3>{}</h3><div class=\"panels\">", name(method));
+    for &method in &methods {
+        let _ = write!(body, "<h3>{}</h3><div class=\"panels\">", name(method.title()));
         for quantity in [Quantity::Loss, Quantity::Error] {
             if let Some(lines) = pictures::ranks(report, percent, method, quantity, PANEL) {
                 let _ = write!(body, "<figure>{}</figure>", chart(&lines.draw(Theme::Page)));
@@ -52,12 +52,12 @@ fn plainly(report: &Report) -> &'static str {
     }
 }
 
-fn lead(report: &Report, ranks: &Ranks, methods: &[&str], percent: Percent) -> String {
+fn lead(report: &Report, ranks: &Ranks, methods: &[Maker], percent: Percent) -> String {
     let shown = if report.hidden_groups > 0 { " shown" } else { "" };
     let tried = ranks.tried();
     let sentences: Vec<String> = methods
         .iter()
-        .filter_map(|method| match ranks.threshold {
+        .filter_map(|&method| match ranks.threshold {
             Some(threshold) => Some(under_threshold(ranks, method, shown, threshold, percent)),
             None => lowest(ranks, method, shown, &tried, percent),
         })
@@ -67,7 +67,7 @@ fn lead(report: &Report, ranks: &Ranks, methods: &[&str], percent: Percent) -> S
 
 fn under_threshold(
     ranks: &Ranks,
-    method: &str,
+    method: Maker,
     shown: &str,
     threshold: f64,
     percent: Percent,
@@ -79,14 +79,14 @@ fn under_threshold(
             let back = if back { ", though not at every higher one" } else { "" };
             format!(
                 "With {}, {} is the smallest rank tried at which the mean loss of no group{shown} exceeds {limit}{back}.",
-                name(method),
+                name(method.title()),
                 strong(&rank.to_string())
             )
         }
         None => {
             format!(
                 "With {}, the mean loss of some group{shown} exceeds {limit} at every rank tried.",
-                name(method)
+                name(method.title())
             )
         }
     }
@@ -94,7 +94,7 @@ fn under_threshold(
 
 fn lowest(
     ranks: &Ranks,
-    method: &str,
+    method: Maker,
     shown: &str,
     tried: &BTreeSet<usize>,
     percent: Percent,
@@ -108,7 +108,7 @@ fn lowest(
     });
     Some(format!(
         "With {}, the largest mean loss of any group{shown} is smallest at rank {}: {} ({}{random}).",
-        name(method),
+        name(method.title()),
         strong(&rank.to_string()),
         percent.show(worst.loss_mean),
         name(group)
@@ -128,7 +128,7 @@ fn picker(ranks: &Ranks) -> String {
     out
 }
 
-fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
+fn table(ranks: &Ranks, methods: &[Maker], percent: Percent) -> Table {
     let mut groups: Vec<&str> = Vec::new();
     for series in &ranks.series {
         if !groups.contains(&series.group.as_str()) {
@@ -143,11 +143,11 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
     }
     let mut spans = vec![(String::new(), columns.len())];
     for method in methods {
-        spans.push(((*method).to_owned(), 2));
+        spans.push((method.title().to_owned(), 2));
         columns.push(figures("Error, %"));
         columns.push(figures("Loss, %"));
     }
-    let find = |method: &str, group: &str, rank: usize| -> Option<&RankPoint> {
+    let find = |method: Maker, group: &str, rank: usize| -> Option<&RankPoint> {
         let series = ranks.series.iter().find(|s| s.method == method && s.group == group)?;
         series.points.iter().find(|p| p.rank == rank)
     };
@@ -156,10 +156,10 @@ fn table(ranks: &Ranks, methods: &[&str], percent: Percent) -> Table {
         for group in &groups {
             let mut cells = vec![Cell::name(group), Cell::number(rank.to_string(), rank as f64)];
             if beside {
-                let point = methods.iter().find_map(|method| find(method, group, rank));
+                let point = methods.iter().find_map(|&method| find(method, group, rank));
                 cells.extend(chance_cells(point, percent));
             }
-            for method in methods {
+            for &method in methods {
                 let point = find(method, group, rank);
                 cells.push(mean_cell(
                     point.map(|p| (p.relative_error_mean, p.relative_error_sd)),

@@ -2,7 +2,7 @@
 
 use crate::axis::{Unit, spread, with_margin};
 use crate::charts::{Lines, Series};
-use crate::content::{RankPoint, RankSeries, Report};
+use crate::content::{Maker, RankPoint, RankSeries, Report};
 use crate::numbers::Percent;
 
 /// More groups than this are not told apart by colour.
@@ -32,21 +32,21 @@ impl Quantity {
 }
 
 /// Methods of the sweep, in order of appearance.
-pub fn methods(report: &Report) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
+pub fn methods(report: &Report) -> Vec<Maker> {
+    let mut methods: Vec<Maker> = Vec::new();
     for series in report.ranks.iter().flat_map(|r| &r.series) {
-        if !names.contains(&series.method.as_str()) {
-            names.push(&series.method);
+        if !methods.contains(&series.method) {
+            methods.push(series.method);
         }
     }
-    names
+    methods
 }
 
 /// Section 5: one quantity of every group against rank, for one method.
 pub fn ranks(
     report: &Report,
     percent: Percent,
-    method: &str,
+    method: Maker,
     quantity: Quantity,
     width: f64,
 ) -> Option<Lines> {
@@ -68,7 +68,7 @@ pub fn ranks(
     let threshold =
         ranks.threshold.filter(|&t| quantity == Quantity::Loss && t > range.0 && t < range.1);
     (!series.is_empty()).then(|| Lines {
-        title: format!("{method}: {} by rank", quantity.name()),
+        title: format!("{}: {} by rank", method.title(), quantity.name()),
         x_label: "rank".into(),
         y_label: format!("{} (mean ± sd)", quantity.name()),
         y_unit: Unit::Percent(percent),

@@ -287,19 +287,18 @@ fn without_text(svg: &str) -> String {
 fn a_test_is_called_by_what_it_compared() {
     let mut report = samples::demo();
     let sentences = |report: &Report, part: &str| render_html(report).contains(part);
-    let set_p = |report: &mut Report, p: f64| {
-        let results = report.who_pays.groups.iter_mut().flat_map(|g| &mut g.results);
-        results.for_each(|r| r.p_value = Some(p));
+    let set_p = |report: &mut Report, of_error: Option<f64>, of_loss: Option<f64>| {
+        for r in report.who_pays.groups.iter_mut().flat_map(|g| &mut g.results) {
+            (r.relative_error_adjusted_p, r.refit_loss_adjusted_p) = (of_error, of_loss);
+        }
     };
-    set_p(&mut report, 0.61);
+    set_p(&mut report, Some(0.61), None);
     // Of a test of the error the table tells, and no sentence about the loss.
     assert!(!sentences(&report, "as large has p") && sentences(&report, "p of the error"));
-    let real = report.is_it_real.as_mut().expect("evidence");
-    for draws in &mut real.draws {
-        draws.permutation = Some(Permutation { draws: 999, tested: Tested::Loss });
-    }
+    set_p(&mut report, None, Some(0.61));
     assert!(sentences(&report, "has a loss as large has p\u{a0}=\u{a0}0.61"));
-    set_p(&mut report, 0.0002);
+    assert!(sentences(&report, "p of the loss") && !sentences(&report, "p of the error"));
+    set_p(&mut report, None, Some(0.0002));
     assert!(sentences(&report, "has p\u{a0}&lt;\u{a0}0.001, adjusted over the groups."));
     assert!(sentences(&report, "adjusted over the groups of a model (Holm)"));
 }
@@ -358,7 +357,7 @@ fn a_table_stands_behind_every_picture() {
 fn a_sweep_has_one_worst_loss() {
     let point = |rank, loss_mean| RankPoint { rank, loss_mean, ..RankPoint::default() };
     let series = |group: &str, losses: [f64; 2]| RankSeries {
-        method: "m".into(),
+        method: Maker::Mu,
         group: group.into(),
         points: vec![point(1, losses[0]), point(2, losses[1])],
     };
@@ -367,9 +366,9 @@ fn a_sweep_has_one_worst_loss() {
         trials: 3,
         series: vec![series("a", [0.3, 0.1]), series("b", [0.1, 0.2])],
     };
-    let worst = |rank| ranks.worst("m", rank).map(|(p, group)| (p.loss_mean, group));
+    let worst = |rank| ranks.worst(Maker::Mu, rank).map(|(p, group)| (p.loss_mean, group));
     assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
-    assert_eq!((ranks.enough("m"), ranks.enough("other")), (Some(2), None));
+    assert_eq!((ranks.enough(Maker::Mu), ranks.enough(Maker::Am)), (Some(2), None));
 }
 
 /// Where differences larger than all that is lost are ruled out, nothing is, and the page does not say that all is well.

@@ -59,16 +59,19 @@ impl Wanted {
     }
 }
 
-/// What a random group of one group's size pays.
+/// What a random group of one group's size pays. In files mean and range are called as in the rows of results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupChance {
     /// The group's loss by the same procedure.
     pub loss: f64,
     /// Mean loss of random groups of its size.
+    #[serde(rename = "chance_mean")]
     pub mean: f64,
     /// 5 % of random groups pay less.
+    #[serde(rename = "chance_low")]
     pub low: f64,
     /// 5 % of random groups pay more.
+    #[serde(rename = "chance_high")]
     pub high: f64,
     /// Loss less that mean.
     pub excess_loss: f64,

@@ -60,7 +60,7 @@ impl Model {
     pub fn choices(&self) -> Vec<Choice> {
         let mut choices = self.parameters.method.choices();
         if let Some(found) = &self.found_groups {
-            choices.push(Choice::new("discover", found.how.name()));
+            choices.push(Choice::new("discover", found.found_by.name()));
             choices.push(Choice::new("discover_groups", found.groups));
         }
         if self.groups.iter().any(|g| g.observed.is_some()) {

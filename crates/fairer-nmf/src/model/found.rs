@@ -19,7 +19,7 @@ pub enum Discover {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundGroups {
     /// How.
-    pub how: Discover,
+    pub found_by: Discover,
     /// How many were asked for; there may be fewer, never more.
     pub groups: usize,
     /// Rounds until they stayed; 1 where nothing is iterated.

@@ -55,7 +55,7 @@ fn every_row_has_a_group_and_no_group_is_zero() {
             let mut model = fit(&grouped, &parameters, &silent).unwrap().model;
             model.found_groups = Some(found);
             let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-            assert_eq!(back.found_groups.unwrap().how, how);
+            assert_eq!(back.found_groups.unwrap().found_by, how);
         }
     }
 }

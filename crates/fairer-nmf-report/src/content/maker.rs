@@ -2,12 +2,13 @@
 
 use fairer_nmf::weights::WeightRule;
 use fairer_nmf::{Method, Update};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::YOURS;
+use crate::escape::YOURS;
 
-/// One of our methods, or somebody else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One of our methods, or somebody else. Files have [`Maker::name`], people read [`Maker::title`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Maker {
     /// Fairer-NMF by alternating minimisation.
     Am,
@@ -64,15 +65,19 @@ impl Maker {
     }
 }
 
-impl Serialize for Maker {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_have_the_name_of_a_maker() {
+        use Maker::{Am, Given, Mu, Standard, Weighted, WorstShare};
+        for maker in [Am, Mu, Weighted, Standard, WorstShare, Given] {
+            let written = serde_json::to_value(maker).unwrap();
+            assert_eq!(written, maker.name());
+            assert_eq!(serde_json::from_value::<Maker>(written).unwrap(), maker);
+        }
+    }
 
     #[test]
     fn a_maker_has_the_name_of_its_method() {
