@@ -21,7 +21,7 @@ use crate::baseline::Baseline;
 use crate::data::GroupedData;
 use crate::parameters::{Method, Parameters};
 use crate::progress::Observer;
-use crate::search::{fit_plain, within};
+use crate::search::{fit_outside, within};
 
 /// Fits a model: baselines first, then a search as long as `n_init` says, of which the best run is kept.
 ///
@@ -106,7 +106,7 @@ fn fit_with(
         parameters.check()?;
         return adjusted::fit_allowed(data, parameters, outside, (start, checkpoint), observer);
     }
-    let mut found = fit_plain(data, parameters, start, checkpoint, observer)?;
+    let mut found = fit_outside(data, parameters, &outside, (start, checkpoint), observer)?;
     let model = &mut found.model;
     for (group, allowance) in model.groups.iter_mut().zip(&outside) {
         group.outside = allowance.outside;

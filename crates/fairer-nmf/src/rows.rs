@@ -189,7 +189,7 @@ pub trait Rows: Send + Sync {
 
     /// How many rows there are, each counted once and with its weight.
     fn mass(&self) -> f64 {
-        self.groups().iter().map(|g| g.rows).sum::<usize>() as f64
+        count(self) as f64
     }
 
     /// Whether every cell is observed; what needs all of them, as the bound does, is then left out.
@@ -326,9 +326,14 @@ fn rising(rows: &[usize]) -> impl Iterator<Item = usize> + use<> {
     order.into_iter().map(|(_, at)| at)
 }
 
+/// How many rows a holder has, each in every group that it is in.
+fn count<R: Rows + ?Sized>(rows: &R) -> usize {
+    rows.groups().iter().map(|g| g.rows).sum()
+}
+
 /// Numbers of W that a holder keeps for a rank.
 pub(crate) fn entries(rows: &dyn Rows, rank: usize) -> usize {
-    rows.groups().iter().map(|g| g.rows).sum::<usize>() * rank
+    count(rows) * rank
 }
 
 /// ‖X‖², every row counted once, in the holder's units.

@@ -89,12 +89,23 @@ pub(crate) fn fit_plain(
     checkpoint: Option<&Checkpoint>,
     observer: &Observer<'_>,
 ) -> Result<Fit> {
+    fit_outside(data, parameters, &[], (start, checkpoint), observer)
+}
+
+/// The same, with who stays outside the maximum; see [`run`].
+pub(crate) fn fit_outside(
+    data: &GroupedData<'_>,
+    parameters: &Parameters,
+    outside: &[Allowance],
+    (start, checkpoint): (Option<&Start>, Option<&Checkpoint>),
+    observer: &Observer<'_>,
+) -> Result<Fit> {
     data.check_gaps()?;
     let limited = within(data, parameters);
     let data = limited.as_ref().unwrap_or(data);
     let rows = hold(data, Units::Own);
     let RowsFit { mut model, rows: fitted, split, baseline_time, fit_time } =
-        run(&*rows, parameters, &[], start, checkpoint, observer)?;
+        run(&*rows, parameters, outside, start, checkpoint, observer)?;
     let mut representation = fitted.representation()?.times(1.0 / split);
     for (l, fitted) in model.groups.iter_mut().enumerate() {
         fitted.group = data.group_rows(l);
@@ -149,7 +160,8 @@ fn fill_absent(
     Ok(())
 }
 
-/// `outside` says which groups stay outside the maximum; none where it is empty.
+/// `outside` says which groups stay outside the maximum; none where it is empty. Standard NMF minimises no loss, and
+/// asks for its bound alone: that of the worst loss of the groups that count.
 pub(crate) fn run<'r>(
     rows: &'r dyn Rows,
     parameters: &Parameters,
@@ -183,8 +195,12 @@ pub(crate) fn run<'r>(
     let cut_short = context.is_over()
         && matches!(parameters.baseline, Baseline::Estimate(_) | Baseline::Adjusted { .. });
     let mut errors: Vec<f64> = GroupBaseline::errors(&baseline);
-    for ((error, allowance), group) in errors.iter_mut().zip(outside).zip(rows.groups()) {
+    let mut counted = errors.clone();
+    for ((error, allowance), group) in counted.iter_mut().zip(outside).zip(rows.groups()) {
         *error = allowance.offset(*error, group.norm());
+    }
+    if !parameters.method.is_standard() {
+        errors.clone_from(&counted);
     }
     // Baselines that were cut short are no ground for a state to go on from.
     let keeper = keeper.filter(|_| !(stopped.load(Ordering::Relaxed) || context.is_over()));
@@ -192,7 +208,7 @@ pub(crate) fn run<'r>(
 
     let mut bound = match stopped.load(Ordering::Relaxed) {
         true => BoundReport::absent("bound-stopped", "the fit was stopped"),
-        false => bound_before(rows, parameters, &errors, &context)?,
+        false => bound_before(rows, parameters, &counted, &context)?,
     };
     let start_weights = start_weights(parameters, &bound, rows.groups().len())?;
     if !parameters.bound && bound.value.is_some() {

@@ -76,11 +76,13 @@ impl Comparison {
     }
 
     /// What is said first, about the model that one starts from: of a fairer one, which evens out
-    /// by construction, the verdict on standard NMF beside it; without that, none.
+    /// by construction, the verdict on standard NMF beside it; without that, none. One group is what it is.
     #[must_use]
     pub fn verdict(&self) -> Cow<'_, Verdict> {
         match &self.standard {
-            _ if !is_fairer(self.method) => Cow::Borrowed(&self.subject.verdict),
+            _ if !is_fairer(self.method) || self.subject.groups.len() == 1 => {
+                Cow::Borrowed(&self.subject.verdict)
+            }
             Some(standard) if standard.audit.verdict.code == VerdictCode::NotTested => {
                 Cow::Borrowed(&standard.audit.verdict)
             }
@@ -193,8 +195,11 @@ pub fn compare(
     };
     let standard = audited(peers.standard, of_standard);
     let fairer = audited(peers.fairer, fairer);
-    let bound = subject.bound.clone();
-    let bound = bound.unwrap_or_else(|| global_bound(data, main.rank, &main.offsets()));
+    // One that is known is of what the subject's own fit allowed.
+    let known = subject.bound.clone().filter(|bound| {
+        bound.value.is_none() || options.allowances == remembered(&subject.allowances)
+    });
+    let bound = known.unwrap_or_else(|| global_bound(data, main.rank, &main.offsets()));
     let method = subject.method;
     let mut found = Comparison { method, subject: main, standard, fairer, change, bound, remarks };
     let unfinished = unfinished(&found);
@@ -215,11 +220,14 @@ fn allowing(subject: &Subject<'_>, peers: &Peers, options: &AuditOptions) -> Aud
         Some(peer) => peer.model.allowances(),
         None => subject.allowances.clone(),
     };
-    // Nothing allowed is nothing to remember.
-    let nothing = allowed.iter().all(|a| *a == Allowance::default());
-    let allowances = if nothing { Vec::new() } else { allowed };
-    let options = AuditOptions { allowances, ..options.clone() };
+    let options = AuditOptions { allowances: remembered(&allowed), ..options.clone() };
     if subject.groups_found { options.untested() } else { options }
+}
+
+/// What is allowed, where anything is: nothing allowed is nothing to remember.
+fn remembered(allowed: &[Allowance]) -> Vec<Allowance> {
+    let nothing = allowed.iter().all(|a| *a == Allowance::default());
+    if nothing { Vec::new() } else { allowed.to_vec() }
 }
 
 /// Random groups of a dictionary that the verdict is not about say nothing to it.

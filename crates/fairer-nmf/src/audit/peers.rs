@@ -78,7 +78,8 @@ impl Peers {
 /// Rank, starts, stopping and seed are those of `parameters`; its method is not asked, and its kind of
 /// baseline only whether Fairer-NMF allows for chance, under standard NMF beside it or of its own.
 /// Its time limit holds for both fits together. The observer hears of each fit as
-/// [`Progress::Comparison`] before it begins; a fit that it stops leaves no peer.
+/// [`Progress::Comparison`] before it begins; a fit that it stops leaves no peer. One group has nobody to be
+/// evened out with: beside a model of ours there is nothing then, beside a dictionary from elsewhere standard NMF.
 ///
 /// # Errors
 /// As [`fit()`].
@@ -91,9 +92,13 @@ pub fn fit_peers(
 ) -> Result<Peers> {
     let begin = Instant::now();
     let mut peers = Peers::default();
+    let PeerPlan { standard, fairer } = match data.groups().len() {
+        0 | 1 => PeerPlan { standard: plan.standard.filter(|_| plan.fairer), fairer: false },
+        _ => plan,
+    };
     let methods = [
-        (Role::Standard, plan.standard.map(|update| Method::Standard { update })),
-        (Role::Fairer, plan.fairer.then(Method::am)),
+        (Role::Standard, standard.map(|update| Method::Standard { update })),
+        (Role::Fairer, fairer.then(Method::am)),
     ];
     for (role, method) in methods {
         let Some(method) = method else { continue };

@@ -53,9 +53,9 @@ pub fn fit_rows_kept<'r>(
     }
     let sizes: Vec<usize> = rows.groups().iter().map(|g| g.rows).collect();
     let outside = adjusted::outside_by_rows(&sizes, parameters);
+    let mut fit = run(rows, parameters, &outside, None, checkpoint, observer)?;
     // Standard NMF minimises no loss: nobody has to stay outside.
     let kept = if parameters.method.is_standard() { &[][..] } else { &outside };
-    let mut fit = run(rows, parameters, kept, None, checkpoint, observer)?;
     if kept.iter().any(|a| a.outside) {
         let baselines: Vec<_> = fit.model.groups.iter().map(|g| g.baseline.clone()).collect();
         settle(&mut fit.model, &baselines, kept);
@@ -100,5 +100,30 @@ mod tests {
         assert_eq!(refused(2, &adjusted), Some("baseline"));
         assert_eq!(refused(1, &adjusted), None, "nobody is beside one group");
         assert_eq!(refused(2, &plain), None);
+    }
+
+    #[test]
+    fn groups_outside_have_no_part_in_the_bound_here_either() {
+        let x = Array2::from_shape_fn((30, 5), |(i, j)| ((i * j + i * i + j) % 7) as f64 + 0.5);
+        let labels: Vec<String> =
+            (0..30).map(|i| (usize::from(i >= 3) + usize::from(i >= 16)).to_string()).collect();
+        let data = GroupedData::new(x.view(), &labels).unwrap();
+        let of = |l: usize| 0.9 * data.groups()[l].norm();
+        let parameters = Parameters {
+            method: Method::standard(),
+            baseline: Baseline::Given { errors: vec![0.0, of(1), of(2)] },
+            allow_small_groups: false,
+            ..Parameters::new(3)
+        };
+        let rows = hold(&data, Units::Own);
+        let fit = fit_rows(&*rows, &parameters, &silent).unwrap();
+        let bound =
+            |few: f64| crate::bound::global_bound(&data, 3, &[few, of(1), of(2)]).value.unwrap();
+        // Without it nobody loses anything; three rows of three topics lose nothing at all.
+        let (all, others) = (bound(0.0), bound(1e9));
+        let found = fit.model.global_bound.value.unwrap();
+        assert!(fit.model.groups[0].outside && others < all - 0.1, "{others}, {all}");
+        assert!((found - others).abs() < 1e-9, "{found}, {others}");
+        assert!(found <= fit.model.worst_loss());
     }
 }

@@ -187,7 +187,7 @@ impl<'a> Solver<'a> {
     }
 
     fn losses(&self, errors: &[f64]) -> Vec<f64> {
-        errors.iter().zip(&self.relative).map(|(f, e)| f - e).collect()
+        errors.iter().zip(self.problem.criteria).map(|(f, c)| c.relative_loss(*f)).collect()
     }
 
     fn first_point(&mut self, h: &Dictionary, lambda: &[f64]) -> Point {

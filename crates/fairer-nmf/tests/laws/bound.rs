@@ -2,7 +2,7 @@
 //! (references/make_bound_oracle.py), and against the best fits of many random problems.
 
 use fairer_nmf::data::{Csr, Indices};
-use fairer_nmf::{Baseline, GroupedData, Parameters, bound::global_bound, fit, silent};
+use fairer_nmf::{Baseline, GroupedData, Method, Parameters, bound::global_bound, fit, silent};
 use ndarray::Array2;
 use serde_json::Value;
 
@@ -176,4 +176,31 @@ fn sparse_dense_wide_and_tall_data_have_one_bound() {
     assert!(value(&dense) > 0.1);
     assert!((value(&dense) - value(&sparse)).abs() < 1e-6);
     assert!((value(&dense) - value(&wide)).abs() < 1e-6);
+}
+
+/// Groups with no more rows than topics stay outside the maximum, and outside what is said of it.
+#[test]
+fn groups_outside_have_no_part_in_the_bound() {
+    let (x, mut labels) = weyl(60, 7, 2, 0.3, 0.4);
+    labels[..3].fill("few".to_owned());
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let few = data.groups().iter().position(|g| g.name == "few").unwrap();
+    let of = |l: usize| if l == few { 0.0 } else { 0.9 * data.groups()[l].norm() };
+    let errors: Vec<f64> = (0..3).map(of).collect();
+    let mut counted = errors.clone();
+    counted[few] = 1e9;
+    let bound = |errors: &[f64]| global_bound(&data, 4, errors).value.unwrap();
+    // Three rows of four topics lose nothing; the others lose less than nothing.
+    let (all, others) = (bound(&errors), bound(&counted));
+    assert!(others < all - 0.1, "nothing was tested: {others}, {all}");
+    for method in [Method::standard(), Method::am()] {
+        let parameters = Parameters::new(4).with(|p| {
+            (p.method, p.allow_small_groups) = (method, false);
+            p.baseline = Baseline::Given { errors: errors.clone() };
+        });
+        let model = fit(&data, &parameters, &silent).unwrap().model;
+        let found = model.global_bound.value.unwrap();
+        assert!(model.groups[few].outside && (found - others).abs() < 1e-6, "{found}, {others}");
+        assert!(found <= model.worst_loss());
+    }
 }

@@ -4,13 +4,13 @@ use fairer_nmf::audit::{
     DrawBudget, Peer, PeerPlan, Peers, Remark, Role, Subject, TradeOffOptions, VerdictCode,
     compare, fit_peers,
 };
-use fairer_nmf::baseline::GroupBaseline;
+use fairer_nmf::baseline::{Estimate, GroupBaseline};
 use fairer_nmf::bound::{BoundReport, global_bound};
 use fairer_nmf::fit::{allowances, estimate_baselines};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
-    Baseline, GroupedData, Method, Parameters, Update, audit, audit::AuditOptions, fit, silent,
-    synthetic,
+    Baseline, GroupedData, Method, Model, Parameters, Update, audit, audit::AuditOptions, fit,
+    silent, synthetic,
 };
 use ndarray::{Array2, s};
 use std::time::Duration;
@@ -160,6 +160,58 @@ fn groups_that_were_found_are_not_tested_and_a_known_bound_is_taken() {
         assert!(audit.differences.is_none() && audit.permutation.is_none());
         assert!(audit.bootstrap.is_none() && audit.chance.is_none());
     }
+}
+
+/// A bound that is known is of what the subject's own fit allowed; the fairer model beside it may allow more.
+#[test]
+fn the_bound_is_of_what_the_comparison_allows() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let parameters = Parameters::new(2).with(|p| {
+        (p.n_init, p.method) = (1, Method::standard());
+        p.baseline = Baseline::Adjusted { estimate: Estimate::best(), draws: 5 };
+    });
+    let model = fit(&data, &parameters, &silent).unwrap().model;
+    let known = |model: &Model| Some(model.global_bound.clone());
+    let subject = Subject::of_model(&model, &data, &parameters).with(|s| s.bound = known(&model));
+    let errors = model.baseline_errors();
+    let plan = PeerPlan::beside(subject.method, Update::Hals);
+    let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
+    let found = compare(&data, &subject, &errors, peers, &few(), &silent).unwrap();
+    let bound = found.bound.value.unwrap();
+    assert!(bound < model.global_bound.value.unwrap() - 1e-6, "nothing was tested: {bound}");
+    assert_eq!(found.bound, global_bound(&data, 2, &found.subject.offsets()));
+    let fairer = &found.fairer.as_ref().unwrap().model;
+    let least = fairer.history.iter().flat_map(|h| h.iter().copied().reduce(f64::max));
+    assert!(least.fold(f64::INFINITY, f64::min) >= bound - 1e-9);
+    // One that there is no is not asked for again.
+    let none = parameters.with(|p| p.bound = false);
+    let model = fit(&data, &none, &silent).unwrap().model;
+    let subject = Subject::of_model(&model, &data, &none).with(|s| s.bound = known(&model));
+    let peers = fit_peers(&data, plan, &none, &errors, &silent).unwrap();
+    let found = compare(&data, &subject, &errors, peers, &few(), &silent).unwrap();
+    assert_eq!(found.bound, model.global_bound);
+}
+
+#[test]
+fn one_group_has_nobody_beside_it() {
+    let (x, _) = problem();
+    let data = GroupedData::new(x.view(), &vec!["all"; x.nrows()]).unwrap();
+    let parameters = Parameters::new(2).with(|p| p.n_init = 1);
+    let plans = methods().map(|method| PeerPlan::beside(method, Update::Hals));
+    let found = plans.map(|plan| {
+        let peers = fit_peers(&data, plan, &parameters, &[0.4], &silent).unwrap();
+        (peers.standard.is_some(), peers.fairer.is_some())
+    });
+    // Standard NMF stands beside a dictionary from elsewhere.
+    assert_eq!(found, [(true, false), (false, false), (false, false), (false, false)]);
+    let model = fit(&data, &parameters, &silent).unwrap().model;
+    let subject = Subject::of_model(&model, &data, &parameters);
+    let errors = model.baseline_errors();
+    let found = compare(&data, &subject, &errors, Peers::default(), &few(), &silent).unwrap();
+    assert_eq!(found.verdict().code, VerdictCode::NotTested);
+    assert_eq!(*found.verdict(), found.subject.verdict);
+    assert!(found.verdict().sentence.contains("one group"), "{}", found.verdict().sentence);
 }
 
 #[test]
