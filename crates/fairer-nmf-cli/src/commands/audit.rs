@@ -6,7 +6,7 @@ use clap::Args;
 use fairer_nmf::audit::{Comparison, PeerPlan, Peers, Subject, compare};
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::data::AnyMatrix;
-use fairer_nmf::fit::{allowances, estimate_baselines};
+use fairer_nmf::fit::estimate_baselines;
 use fairer_nmf::{GroupedData, Method, Model, Note, Parameters, Progress};
 use fairer_nmf_io::{Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::Remark;
@@ -188,10 +188,7 @@ fn audit(
     let errors = GroupBaseline::errors(&baselines);
     let subject = match &audited.model {
         Some(model) => Subject::of_model(model, &data, &parameters),
-        None => Subject {
-            allowances: allowances(&data, &parameters),
-            ..Subject::new(audited.components.view())
-        },
+        None => Subject::from_elsewhere(audited.components.view(), &data, &parameters),
     };
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
