@@ -274,6 +274,8 @@ def test_compare_has_the_numbers_of_the_program(tmp_path):
         for column in ("chance_mean", "chance_low", "chance_high"):
             np.testing.assert_allclose(ours[column], theirs[column], rtol=1e-9, err_msg=column)
     assert found.attrs["chance_draws"] == theirs["chance_draws"]
+    twice = compare(X, 3, sensitive_features=groups, methods=["standard", "standard"], n_init=2)
+    assert len(twice) == len(theirs["rows"]), "each method once"
     with pytest.raises(ValueError, match="expected some of standard"):
         compare(X, 3, sensitive_features=groups, methods=["best"])
     with pytest.raises(TypeError, match="fairness does not go with compare"):
