@@ -5,7 +5,7 @@ use crate::errors::to_python;
 use crate::fit::Settings;
 use crate::run::run;
 use fairer_nmf::Observer;
-use fairer_nmf_paper::neighbours::{self, ALL, Neighbour};
+use fairer_nmf_paper::neighbours;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -21,8 +21,10 @@ pub fn compare<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let parameters = settings.parameters()?;
-    let methods = methods.iter().map(|name| named(name)).collect::<PyResult<Vec<Neighbour>>>()?;
-    let methods = if methods.is_empty() { ALL.to_vec() } else { methods };
+    let methods = neighbours::named(&methods).map_err(|wrong| {
+        let names = wrong.expected.join(", ");
+        PyValueError::new_err(format!("methods has '{}': expected some of {names}", wrong.given))
+    })?;
     let groups = Groups::of(groups)?;
     let input = Input::of(x)?;
     let given = input.given(false)?;
@@ -32,14 +34,4 @@ pub fn compare<'py>(
     };
     let found = run(py, settings.threads, listener, task)?.map_err(to_python)?;
     serde_json::to_string(&found).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
-fn named(name: &str) -> PyResult<Neighbour> {
-    ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = ALL.iter().map(|method| method.name()).collect();
-        PyValueError::new_err(format!(
-            "methods has '{name}': expected some of {}",
-            names.join(", ")
-        ))
-    })
 }

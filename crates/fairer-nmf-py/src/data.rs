@@ -4,6 +4,7 @@ use crate::errors::to_python;
 use fairer_nmf::data::{AnyMatrix, Csr, Element, Indices, split_unobserved};
 use fairer_nmf::rows::{FeatureScaling, GroupCodes, Representation};
 use fairer_nmf::{GroupedData, Matrix, Result};
+use fairer_nmf_report::library::Normalized;
 use ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, ndarray};
 use pyo3::exceptions::PyTypeError;
@@ -262,6 +263,15 @@ impl Scaling {
             Some(scale) => Self::Remembered(scale),
             None if normalize => Self::UnitFeatures,
             None => Self::AsGiven,
+        }
+    }
+
+    /// For people.
+    pub fn named(&self) -> Normalized {
+        match self {
+            Self::AsGiven => Normalized::None,
+            Self::UnitFeatures => Normalized::Features,
+            Self::Remembered(_) => Normalized::Model,
         }
     }
 

@@ -170,12 +170,6 @@ fn named<T: FromStr<Err = UnknownName>>(what: &str, name: &str) -> PyResult<T> {
     name.parse().or_else(|wrong: UnknownName| unknown(what, name, &wrong.listed('\'', &[])))
 }
 
-/// How groups were found, by its name; none where they were given.
-pub fn found_by(name: &Bound<'_, PyAny>) -> PyResult<Option<Discover>> {
-    let name: Option<String> = name.extract()?;
-    name.map(|name| named("found_by", &name)).transpose()
-}
-
 /// A method by its name, with the update of standard NMF.
 pub fn method(name: &str, update: &str) -> PyResult<Method> {
     let method: Method = named("method", name)?;

@@ -133,6 +133,11 @@ impl Model {
         Some(Array2::from_shape_fn((bands.len(), 3), of).into_pyarray(py))
     }
 
+    /// Whether it was fitted to even out groups of these names: what an audit says of them is then about standard NMF.
+    fn evened_out(&self, names: Vec<String>) -> bool {
+        self.0.evened_out(names.iter().map(String::as_str))
+    }
+
     #[getter]
     fn outside(&self) -> Vec<bool> {
         self.0.groups.iter().map(|g| g.outside).collect()

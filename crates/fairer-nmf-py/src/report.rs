@@ -4,15 +4,13 @@
 use crate::audit::in_scaled_features;
 use crate::data::{Given, GivenGroups, Groups, Input, Scaling};
 use crate::errors::to_python;
-use crate::fit::{baseline, found_by, method};
+use crate::fit::{baseline, method};
+use crate::model::Model;
 use crate::run::run;
 use fairer_nmf::audit::{self, DrawBudget, PeerPlan, Peers, Refit, Subject, TradeOffOptions};
-use fairer_nmf::discover::Discover;
-use fairer_nmf::{
-    Method, Note, Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline,
-};
+use fairer_nmf::{Observer, Parameters, Update, audit::AuditOptions, baseline::GroupBaseline};
 use fairer_nmf_report as page;
-use fairer_nmf_report::library::{self, About, Normalized};
+use fairer_nmf_report::library::{self, About};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::{Array2, ArrayView2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -26,6 +24,8 @@ use std::time::Duration;
 pub struct ReportSettings {
     title: String,
     normalize: bool,
+    /// Factors of the features that a model remembers, in place of those of these data.
+    scale: Option<Vec<f64>>,
     /// Whether NaN stands for unobserved cells.
     unobserved: bool,
     baselines: Vec<f64>,
@@ -44,20 +44,9 @@ pub struct ReportSettings {
     refit: usize,
     /// The method of the audited dictionary, where it is fitted anew.
     fitted_by: Option<String>,
-    /// How the groups were found in these rows, so that no test holds for them; none where they were given.
-    #[pyo3(from_py_with = found_by)]
-    found_by: Option<Discover>,
-    /// The method of a model of ours that evens the groups out; none for other dictionaries.
-    method: Option<String>,
-    /// Whether a stop or a limit on time ended its fit.
-    cut_short: bool,
     /// The kind of the baselines, as they are estimated anew; none where they were given.
     baseline: Option<String>,
     allow_small_groups: bool,
-    /// What the fit of the dictionary allowed every group, where it is ours and these are its groups; else empty.
-    allowances: Vec<f64>,
-    /// What the fit said of them: codes and sentences.
-    notes: Vec<(String, String)>,
     chance_draws: usize,
     /// Seconds at the most for them.
     chance_time: f64,
@@ -98,23 +87,27 @@ impl Report {
     }
 }
 
+/// The dictionary of an audit: H in unscaled features, W where it is known, and the model that it is of, where that is ours.
+type Dictionary<'py> =
+    (PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray2<'py, f64>>, Option<PyRef<'py, Model>>);
+
 /// Audits a dictionary in full, beside standard NMF and Fairer-NMF where that is wanted.
 #[pyfunction]
-#[pyo3(signature = (x, groups, components, representation, settings, listener=None))]
+#[pyo3(signature = (x, groups, dictionary, settings, listener=None))]
 pub fn report<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     groups: GivenGroups<'py>,
-    components: PyReadonlyArray2<'py, f64>,
-    representation: Option<PyReadonlyArray2<'py, f64>>,
+    dictionary: Dictionary<'py>,
     settings: ReportSettings,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
     let groups = Groups::of(groups)?;
+    let (components, representation, model) = &dictionary;
     let h = components.as_array().to_owned();
     let w = representation.as_ref().map(|w| w.as_array());
-    let made = settings.method.as_deref().map(|name| method(name, "auto")).transpose()?;
-    let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?, made);
+    let how = (parameters(&settings, h.nrows())?, refit(&settings, h.nrows())?);
+    let audited = (h, w, model.as_ref().map(|model| &model.0));
     if !(settings.chance_time.is_finite() && settings.chance_time >= 0.0) {
         let time = settings.chance_time;
         return Err(PyValueError::new_err(format!("chance_time is {time}: expected seconds")));
@@ -128,7 +121,7 @@ pub fn report<'py>(
     let input = Input::of(x)?;
     let given = input.given(settings.unobserved)?;
     let task =
-        |observer: &Observer<'_>| find(&given, groups.as_ref(), (h, w), &settings, how, observer);
+        |observer: &Observer<'_>| find(&given, groups.as_ref(), audited, &settings, how, observer);
     run(py, settings.threads, listener, task)?.map_err(to_python).map(Report)
 }
 
@@ -162,13 +155,25 @@ fn parameters(s: &ReportSettings, rank: usize) -> PyResult<Parameters> {
 fn find(
     given: &Given<'_>,
     groups: Option<&Groups>,
-    (h, w): (Array2<f64>, Option<ArrayView2<'_, f64>>),
+    (h, w, model): (Array2<f64>, Option<ArrayView2<'_, f64>>, Option<&fairer_nmf::Model>),
     s: &ReportSettings,
-    (parameters, refit, method): (Parameters, Option<Refit>, Option<Method>),
+    (parameters, refit): (Parameters, Option<Refit>),
     observer: &Observer<'_>,
 ) -> fairer_nmf::Result<page::Report> {
-    let data = given.data(groups, Scaling::of(s.normalize, None))?;
+    let data = given.data(groups, Scaling::of(s.normalize, s.scale.clone()))?;
     let h = in_scaled_features(h, data.scale());
+    let model = model.map(|model| model.beside(&data));
+    let model = model.as_deref();
+    let subject = match model {
+        Some(model) => Subject::of_model(model, &data, &parameters)
+            .with(|subject| subject.groups_found = model.found_groups.is_some()),
+        None => Subject::from_elsewhere(h.view(), &data, &parameters),
+    };
+    // In the scale of its fit a model has its own numbers: to the features as they are and back they round.
+    let is_own = model.is_some_and(|model| data.scale() == model.scale.as_deref());
+    let components = if is_own { subject.components } else { h.view() };
+    let subject =
+        subject.with(|subject| (subject.components, subject.representation) = (components, w));
     let options = AuditOptions::default().with(|o| {
         o.draws = s.draws;
         o.level = s.level;
@@ -187,20 +192,11 @@ fn find(
     options.chance.check()?;
     let peers = match s.compare {
         true => {
-            let plan = PeerPlan::beside(method, Update::Hals);
+            let plan = PeerPlan::beside(subject.method, Update::Hals);
             audit::fit_peers(&data, plan, &parameters, &s.baselines, observer)?
         }
         false => Peers::default(),
     };
-    let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
-    allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
-    let subject = Subject::new(h.view()).with(|subject| {
-        subject.representation = w;
-        subject.method = method;
-        subject.allowances = allowed;
-        subject.cut_short = s.cut_short;
-        subject.groups_found = s.found_by.is_some();
-    });
     let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())
@@ -214,16 +210,10 @@ fn find(
             " for Python"
         )),
         features: s.feature_names.as_deref().unwrap_or_default(),
-        normalize: if s.normalize { Normalized::Features } else { Normalized::None },
+        normalize: Scaling::of(s.normalize, s.scale.clone()).named(),
         seed: s.seed,
         min_group_size: s.min_group_size,
-        notes: s.notes.iter().cloned().map(note).collect(),
-        found_by: s.found_by,
         ..About::default()
     };
-    Ok(library::report(about, &data, &found, &baselines, None))
-}
-
-fn note((code, sentence): (String, String)) -> Note {
-    Note { code: code.into(), sentence }
+    Ok(library::report(about, &data, &found, &baselines, model.map(|model| (model, None))))
 }

@@ -118,6 +118,11 @@ def test_an_audit_is_that_of_memory(client):
         assert ((table[end] - own[end]).abs() < 0.2 * width).all(), end
     with pytest.raises(ValueError, match="without_data"):
         found.report()
+    # Of some rows too, in the scale of the fit.
+    scaled = fitted(fairer_nmf.FairerNMF, X, groups, **FIXED, normalize="features")
+    own = fairer_nmf.audit(X[:90], scaled, sensitive_features=groups[:90], baseline="zero").by_group
+    table = cluster.audit(rows[:90], scaled, sensitive_features=labels[:90], baseline="zero").by_group
+    assert np.allclose(table["relative_error"], own["relative_error"], rtol=1e-10)
     # Baselines that the cluster estimates are those of memory.
     options = {"baseline": "paper", "baseline_runs": 1}
     own = fairer_nmf.audit(X, H, sensitive_features=groups, **options).by_group

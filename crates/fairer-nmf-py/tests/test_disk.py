@@ -285,6 +285,19 @@ def test_an_audit_of_rows_on_disk_is_that_in_memory(tmp_path, data, form):
         found.report()
 
 
+def test_new_rows_on_disk_are_measured_in_the_scale_of_the_fit(tmp_path, data):
+    pd = pytest.importorskip("pandas")
+    X, groups = data
+    frame = pd.DataFrame(X * np.linspace(1, 9, X.shape[1])).rename(columns=lambda j: f"x{j}")
+    old = np.arange(len(X)) % 2 == 0
+    model = FairerNMF(**FIXED | {"normalize": "features"}).fit(frame[old], sensitive_features=groups[old])
+    path, turned = tmp_path / "rows.csv", frame.loc[~old, frame.columns[::-1]]
+    turned.assign(kind=groups[~old]).to_csv(path, index=False)
+    own = audit(frame[~old], model, sensitive_features=groups[~old], baseline="zero").by_group
+    found = audit(path, model, sensitive_features="kind", baseline="zero", memory="200kB").by_group
+    assert np.abs(found.to_numpy() - own.to_numpy()).max() < 1e-6
+
+
 def test_what_an_audit_on_disk_does_not_do_is_refused(tmp_path, data):
     X, groups = data
     path = saved(tmp_path, X, "npy")

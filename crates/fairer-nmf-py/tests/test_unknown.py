@@ -199,7 +199,7 @@ def test_groups_that_were_found_are_not_tested():
     assert others.verdict["code"] != "not-tested"
     share = FairerNMF(2, worst_share=0.2, random_state=0).fit(X)
     judged = audit(X, share, sensitive_features=np.arange(80) % 2)
-    assert judged._subject.settings["method"] is None
+    assert not judged._subject.dictionary[2].evened_out(judged._subject.groups.names)
     with pytest.raises(ValueError, match="say how with discover"):
         FairerNMF(2, discover_groups=3).fit(X)
 
@@ -274,6 +274,8 @@ def test_compare_has_the_numbers_of_the_program(tmp_path):
         for column in ("chance_mean", "chance_low", "chance_high"):
             np.testing.assert_allclose(ours[column], theirs[column], rtol=1e-9, err_msg=column)
     assert found.attrs["chance_draws"] == theirs["chance_draws"]
+    twice = compare(X, 3, sensitive_features=groups, methods=["standard", "standard"], n_init=2)
+    assert len(twice) == len(theirs["rows"]), "each method once"
     with pytest.raises(ValueError, match="expected some of standard"):
         compare(X, 3, sensitive_features=groups, methods=["best"])
     with pytest.raises(TypeError, match="fairness does not go with compare"):

@@ -63,8 +63,6 @@ pub struct About<'a> {
     pub warnings: Vec<page::Remark>,
     /// Groups with fewer rows are hidden; 0 hides none.
     pub min_group_size: usize,
-    /// How the groups were found in these rows, where no model of ours says it.
-    pub found_by: Option<Discover>,
 }
 
 /// The page of a comparison; `fitted` is the model whose dictionary it is about, where it is ours,
@@ -93,8 +91,8 @@ pub fn report(
     let model = fitted.map(|(model, _)| model);
     let choices = choices(found, model);
     let settings = settings(found, &about, model, &choices, data);
-    let own = model.and_then(|model| model.found_groups.as_ref());
-    let found_by = own.map(|found| found.found_by).or(about.found_by);
+    let found_by = model.and_then(|model| model.found_groups.as_ref()).map(|found| found.found_by);
+    let left_alone = model.filter(|model| model.is_of(data)).and_then(Model::left_alone);
     let feature = |j: usize| about.features.get(j).cloned().unwrap_or_else(|| format!("f{j}"));
     page::Report {
         title: about.title,
@@ -138,7 +136,9 @@ pub fn report(
         quality: Some(quality(fits, found.bound.value, criterion, &found.subject)),
         topics: Some(topics(main, reference, feature)),
         warnings: [about.warnings, found.remarks.iter().filter_map(remark).collect()].concat(),
-        notes: (about.notes.into_iter().chain(data.reader_notes()).chain(drawn(found)))
+        notes: (about.notes.into_iter().chain(left_alone))
+            .chain(data.reader_notes())
+            .chain(drawn(found))
             .map(page::Remark::from)
             .collect(),
         min_group_size: about.min_group_size,
@@ -272,7 +272,6 @@ fn settings(
         settings.push(setting("tolerance", p.stopping.tolerance));
         settings.push(setting("max_iterations", p.stopping.max_iterations));
     }
-    settings.extend(about.found_by.iter().map(|how| setting("discover", how)));
     settings
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use fairer_nmf::audit::{Comparison, PeerPlan, Peers, Subject, compare};
 use fairer_nmf::baseline::GroupBaseline;
 use fairer_nmf::data::AnyMatrix;
-use fairer_nmf::fit::{allowances, estimate_baselines};
+use fairer_nmf::fit::estimate_baselines;
 use fairer_nmf::{GroupedData, Method, Model, Note, Parameters, Progress};
 use fairer_nmf_io::{Components, Failure, Loaded, Scaling, check_rank};
 use fairer_nmf_report::Remark;
@@ -186,10 +186,12 @@ fn audit(
     let baselines = baselines(&data, &parameters, args.common.solver.time_limit, bar)?;
     let baseline_time = start.elapsed().as_secs_f64();
     let errors = GroupBaseline::errors(&baselines);
-    let subject = match &audited.model {
-        Some(model) => Subject::of_model(model, &data, &parameters),
-        None => Subject::new(audited.components.view())
-            .with(|s| s.allowances = allowances(&data, &parameters)),
+    let model = audited.model.as_ref().map(|model| model.beside(&data));
+    let model = model.as_deref();
+    let subject = match model {
+        Some(model) => Subject::of_model(model, &data, &parameters)
+            .with(|s| s.groups_found = model.found_groups.is_some()),
+        None => Subject::from_elsewhere(audited.components.view(), &data, &parameters),
     };
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),
@@ -211,13 +213,14 @@ fn audit(
     let seconds = Seconds { read: loaded.seconds, baselines: baseline_time, fit };
     let cautions = cautions::of_data(&data, &loaded.dataset);
     let results = (&found, &baselines[..]);
-    let mut outcome = outcome(args, (loaded, audited), &data, results, &cautions);
+    let read = (loaded, &audited.scaling);
+    let mut outcome = outcome(args, read, (model, &data), results, &cautions);
     (outcome.seconds, outcome.seed) = (seconds, seed);
     if in_full {
         let mut about = about_data(args.common.title.as_deref(), &loaded.dataset);
         about.min_group_size = args.common.audit.min_group_size;
         about.warnings = cautions;
-        let fitted = audited.model.as_ref().map(|model| (model, None));
+        let fitted = model.map(|model| (model, None));
         outcome.report = Some(page_of(about, &data, results, fitted, Vec::new(), &outcome));
     }
     Ok(outcome)
@@ -247,15 +250,13 @@ fn baselines(
 /// What came out, but for the page.
 fn outcome(
     args: &AuditArgs,
-    (loaded, audited): (&Loaded, &Audited),
-    data: &GroupedData<'_>,
+    read: (&Loaded, &Scaling),
+    (model, data): (Option<&Model>, &GroupedData<'_>),
     (found, baselines): (&Comparison, &[GroupBaseline]),
     cautions: &[Remark],
 ) -> Outcome {
-    let model = audited.model.as_ref();
     let is_standard = model.is_some_and(|m| m.parameters.method.is_standard());
     let itself = is_standard && !args.common.no_compare;
-    let read = (loaded, &audited.scaling);
     let mut outcome = of_audit(read, data, (found, baselines), model, itself);
     outcome.notes.extend(outcome.left_alone.clone());
     outcome.warnings = warnings(found);

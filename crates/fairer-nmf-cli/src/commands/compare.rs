@@ -4,7 +4,7 @@ use clap::Args;
 use fairer_nmf::data::AnyMatrix;
 use fairer_nmf::{Baseline, Method, Note};
 use fairer_nmf_io::{Failure, Loaded, check_rank};
-use fairer_nmf_paper::neighbours::{ALL, Compared, Neighbour, compare};
+use fairer_nmf_paper::neighbours::{Compared, Neighbour, compare, named};
 use fairer_nmf_report::{Remark, Report};
 
 use super::order::{self, OnData};
@@ -150,14 +150,10 @@ impl Found for Neighbours {
 
 /// The methods that were typed, each once.
 fn methods(typed: &[String]) -> Result<Vec<Neighbour>, Failure> {
-    let named = |name: &String| {
-        ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = ALL.iter().map(|method| method.name()).collect();
-            Failure::wrong(format!("--methods {name}: expected some of {}", names.join(", ")))
-        })
-    };
-    let methods = typed.iter().map(named).collect::<Result<Vec<Neighbour>, Failure>>()?;
-    Ok(if methods.is_empty() { ALL.to_vec() } else { meaning::each_once(&methods) })
+    named(typed).map_err(|wrong| {
+        let names = wrong.expected.join(", ");
+        Failure::wrong(format!("--methods {}: expected some of {names}", wrong.given))
+    })
 }
 
 fn run_on(

@@ -7,7 +7,7 @@ use fairer_nmf_report::library::{self, About};
 use fairer_nmf_report::{Group, Remark, Report};
 
 use super::outcome::{DataFacts, GroupOutcome, Outcome, Timed, normalized};
-use crate::work::{left_alone, unfinished};
+use crate::work::unfinished;
 
 /// The outcome of the audit of a dictionary; `model`: where it is one of ours. With `itself` standard NMF stands beside
 /// itself.
@@ -46,7 +46,7 @@ pub(crate) fn of_audit(
         step_gap: model.and_then(|m| m.step_gap),
         global_bound: found.bound.value,
         groups: audit.groups.iter().enumerate().map(group).collect(),
-        left_alone: of_fit.and_then(left_alone),
+        left_alone: of_fit.and_then(Model::left_alone),
         drawn: library::drawn(found),
         notes: loaded.dataset.notes.iter().cloned().chain(data.reader_notes()).collect(),
         certificate: Some(audit.certificate(&found.bound)),
@@ -67,7 +67,6 @@ pub(crate) fn page_of(
     outcome: &Outcome,
 ) -> Report {
     let about = About {
-        notes: about.notes.into_iter().chain(outcome.left_alone.clone()).collect(),
         normalize: outcome.data.normalize,
         seed: outcome.seed,
         warnings: (own.into_iter())

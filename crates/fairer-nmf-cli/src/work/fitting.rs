@@ -59,7 +59,7 @@ pub(crate) fn fit_and_compare(
     }
     let (notes, others): (Vec<&Warning>, Vec<&Warning>) =
         main.model.warnings.iter().partition(|w| w.is_note());
-    let left_alone = left_alone(&main.model);
+    let left_alone = main.model.left_alone();
     let notes = notes.into_iter().map(Note::from);
     let notes = notes.filter(|note| Some(note) != left_alone.as_ref()).collect();
     let limit = parameters.stopping.time_limit;
@@ -105,12 +105,6 @@ pub(crate) fn peers_beside(
     let mut parameters = parameters.clone();
     parameters.stopping.time_limit = bar.time_left();
     Ok(fit_peers(data, plan, &parameters, baselines, &|p| bar.observe(p))?)
-}
-
-/// What a fit says of groups that it does not help, since chance explains what they pay.
-pub(crate) fn left_alone(model: &Model) -> Option<Note> {
-    let such = |w: &&Warning| matches!(w, Warning::GroupsLikeChance { .. });
-    model.warnings.iter().find(such).map(Note::from)
 }
 
 /// The library's warnings with the names of our options.

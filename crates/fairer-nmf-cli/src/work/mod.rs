@@ -13,7 +13,7 @@ mod trials;
 pub(crate) use beside::{RandomGroup, beside_fit};
 pub(crate) use data::{ForModel, load, load_for_components, load_for_model, load_model, merged};
 pub(crate) use fairer_nmf_report::Maker;
-pub(crate) use fitting::{Compared, fit_and_compare, left_alone, peers_beside};
+pub(crate) use fitting::{Compared, fit_and_compare, peers_beside};
 pub(crate) use on_disk::{Wanted, fit_shards, open};
 pub(crate) use ranks::{choose_rank, left_by_ranks};
 pub(crate) use remarks::{unfinished, warnings};

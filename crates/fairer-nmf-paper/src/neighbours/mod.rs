@@ -5,6 +5,7 @@
 //! parameters follow from these alike. Where a paper leaves something open, the file says what was chosen.
 
 mod apart;
+mod named;
 mod pca;
 mod rise;
 mod study;
@@ -12,6 +13,7 @@ mod study;
 mod tests;
 mod weighted;
 
+pub use named::named;
 pub(crate) use study::rank;
 pub use study::study;
 
@@ -72,7 +74,7 @@ pub const ALL: [Neighbour; 12] = [
 
 impl Neighbour {
     /// What is typed.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Fairer => "am",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import check_array
 
-from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _elsewhere, _meaning
+from fairer_nmf import _baseline, _choices, _core, _data, _dictionary, _elsewhere
 from fairer_nmf._align import aligned, index_of
 from fairer_nmf._audited import Audit
 from fairer_nmf._messages import in_names_of
@@ -79,8 +79,8 @@ def audit(
         Put groups with fewer rows together as "Other".
     normalize : {"auto", "features"} or None, default="auto"
         "features" measures errors with every feature scaled to unit norm over all rows, None
-        without scaling. "auto" does as the fit did where `H` is a :class:`FairerNMF`, and
-        otherwise scales nothing.
+        without scaling. "auto" does as the fit did where `H` is a :class:`FairerNMF`, by the factors of
+        the fit, and otherwise scales nothing.
     draws : int, default=0
         Bootstrap draws behind intervals of every group's error under a dictionary that is taken as
         given; 0 leaves them out of `by_group`. For a dictionary that was fitted to these rows they
@@ -138,13 +138,15 @@ def audit(
         return found
     if memory is not None:
         raise ValueError("memory is for rows that stay on disk: give X as their path")
+    X = _dictionary.in_features_of(H, X)
     feature_names, index = getattr(X, "columns", None), index_of(X)
     cells = _choices.missing_of(missing, H)
     gaps = _choices.is_unobserved(cells)
     X = _data.named(_choices.unmasked(cells, X))
     X = _data.native(check_array(X, **_data.VALIDATION))
-    normalize = _dictionary.scaling(normalize, H)
-    model = H
+    scaled, scale = _dictionary.scaling(normalize, H, feature_names)
+    factors = None if scale is None else scale.tolist()
+    model = _dictionary.model_of(H)
     H = _dictionary.of(H, feature_names, X.shape[1])
     W = _data.factor(aligned(index, W, "W"), "W")
     encoded = _data.encode_groups(
@@ -157,7 +159,8 @@ def audit(
     names = encoded.names
     settings: _core.ReportSettings = {
         "title": encoded.title(),
-        "normalize": _data.scaled(normalize),
+        "normalize": scaled,
+        "scale": factors,
         "unobserved": gaps,
         "baselines": [],
         "baseline_runs": _data.count("baseline_runs", baseline_runs),
@@ -172,13 +175,8 @@ def audit(
         "min_group_size": 0,
         "refit": 0,
         "fitted_by": None,
-        "found_by": _dictionary.found_by(model, names),
-        "method": _dictionary.evens_out(model, names),
-        "cut_short": _dictionary.cut_short(model, names),
         "baseline": baseline if isinstance(baseline, str) else None,
         "allow_small_groups": bool(allow_small_groups),
-        "allowances": _dictionary.allowances(model, names),
-        "notes": _meaning.notes(model._model) if _dictionary.allowances(model, names) else [],
         "chance_draws": 40,
         "chance_time": 60.0,
         "seed": _data.seed(random_state),
@@ -186,8 +184,8 @@ def audit(
     }
     yardstick = _baseline.yardstick(baseline, baseline_runs, encoded, settings["seed"])
     reading: _core.Reading = {
-        "normalize": settings["normalize"],
-        "scale": None,
+        "normalize": scaled,
+        "scale": factors,
         "unobserved": gaps,
         "threads": settings["threads"],
     }
@@ -229,7 +227,7 @@ def audit(
             table[["relative_error_low", "relative_error_high"]] = _core.intervals(
                 X, encoded, (H, W), drawn, reading, progress
             )
-    result = Audit(table, representation, Subject(X, encoded, H, W, settings))
+    result = Audit(table, representation, Subject(X, encoded, (H, W, model), settings))
     result._allow_small_groups = bool(allow_small_groups)
     result._verbose = verbose
     result._controls = encoded.controls

@@ -108,9 +108,9 @@ class Audit(GroupTable, Pages):
             why = "Whether some group pays more than the others was not tested: the data are not here."
             return {"code": "not-tested", "group": None, "sentence": why}
         if self._verdict is None:
-            settings = self._subject.settings
+            settings, model = self._subject.settings, self._subject.dictionary[2]
             # Of a model that evens the groups out it is about standard NMF, which is fitted beside it.
-            self._beside = settings["method"] is not None
+            self._beside = model is not None and model.evened_out(self._subject.groups.names)
             bare = self.report(
                 draws=0,
                 permutations=0,

@@ -51,6 +51,7 @@ class Settings(TypedDict):
 class ReportSettings(TypedDict):
     title: str
     normalize: bool
+    scale: list[float] | None
     unobserved: bool
     baselines: list[float]
     baseline_run_errors: list[list[float]]
@@ -65,13 +66,8 @@ class ReportSettings(TypedDict):
     min_group_size: int
     refit: int
     fitted_by: str | None
-    found_by: str | None
-    method: str | None
-    cut_short: bool
     baseline: str | None
     allow_small_groups: bool
-    allowances: list[float]
-    notes: list[tuple[str, str]]
     chance_draws: int
     chance_time: float
     seed: int
@@ -108,6 +104,9 @@ class Draws(TypedDict):
 
 # H, and W where it is known.
 _Factors = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+
+# The same, and the model that it is of, where that is ours.
+Dictionary = tuple[NDArray[np.float64], NDArray[np.float64] | None, "Model | None"]
 
 # A question, and what makes the whole of it; gives the sum of all answers.
 _Ask = Callable[[bytes, Callable[[], bytes]], NDArray[np.float64]]
@@ -193,6 +192,7 @@ class Model:
     def random_groups(self) -> NDArray[np.float64] | None: ...
     @property
     def outside(self) -> list[bool]: ...
+    def evened_out(self, names: list[str]) -> bool: ...
     @property
     def step_gap(self) -> float | None: ...
     @property
@@ -286,8 +286,7 @@ def intervals(
 def report(
     x: Any,
     groups: tuple[Sequence[str], NDArray[np.int64]],
-    components: NDArray[np.float64],
-    representation: NDArray[np.float64] | None,
+    dictionary: Dictionary,
     settings: ReportSettings,
     listener: _Listener = None,
 ) -> Report: ...

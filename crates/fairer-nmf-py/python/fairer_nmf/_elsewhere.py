@@ -51,7 +51,7 @@ def on_disk(
 
     held, groups = _disk.hold(path, labels, str(memory), threads, verbose, False, encode)
     assert groups is not None, "there are labels"
-    normalize = _dictionary.scaling(normalize, H)
+    scaled, scale = _dictionary.scaling(normalize, H, held.feature_names)
     H = _dictionary.of(H, held.feature_names, held.features)
     if isinstance(baseline, str) and baseline == "held-out":
         raise ValueError("baseline='held-out' needs all rows in memory: use 'best' or 'paper'")
@@ -59,8 +59,8 @@ def on_disk(
         baseline = "best"  # the losses are those against it in memory too
     yardstick = _baseline.yardstick(baseline, runs, groups, random_state)
     reading: _core.Reading = {
-        "normalize": _data.scaled(normalize),
-        "scale": None,
+        "normalize": scaled,
+        "scale": None if scale is None else scale.tolist(),
         "unobserved": False,
         "threads": threads,
     }

@@ -8,9 +8,6 @@ import os
 import pathlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairer_nmf import _core, _data, _figures
 from fairer_nmf._progress import listener, patient
 from fairer_nmf._remarks import warn_of_rise
@@ -35,8 +32,7 @@ class Subject(NamedTuple):
 
     X: Any
     groups: _data.Groups
-    H: NDArray[np.float64]
-    W: NDArray[np.float64] | None
+    dictionary: _core.Dictionary
     settings: _core.ReportSettings
 
 
@@ -263,13 +259,13 @@ class Pages:
                 f"fitted_by is {fitted_by!r}: to refit a dictionary, say how it was fitted, "
                 "'standard' (any usual NMF, such as scikit-learn's), 'am' or 'mu'"
             )
-        X, groups, H, W, settings = self._subject
+        X, groups, dictionary, settings = self._subject
         if groups.members is not None and (refit or min_group_size):
             raise ValueError(
                 "refit and min_group_size do not go with groups that overlap: draws of rows would tear "
                 "them apart, and one would tell what is hidden of another"
             )
-        if refit and W is not None:
+        if refit and dictionary[1] is not None:
             raise ValueError("refit finds the coordinates anew: leave W out of the audit")
         settings = {
             **settings,
@@ -289,6 +285,6 @@ class Pages:
         asked = self._verbose if verbose is None else verbose
         shown = patient() if verbose is None and not asked else listener(asked, 0)
         with shown as progress:
-            found = Report(_core.report(X, groups, H, W, settings, progress))
+            found = Report(_core.report(X, groups, dictionary, settings, progress))
         warn_of_rise(found.to_dict()["warnings"])
         return found

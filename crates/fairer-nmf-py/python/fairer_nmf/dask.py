@@ -358,12 +358,12 @@ def audit(
     with in_names_of(blocks.feature_names):
         rows = partitions.spread(client, blocks, _data.count("max_groups", max_groups))
     assert rows.groups is not None, "there are labels, and rows"
-    normalize = _dictionary.scaling(normalize, H)
+    scaled, scale = _dictionary.scaling(normalize, H, blocks.feature_names)
     H = _dictionary.of(H, blocks.feature_names, rows.features)
     draws = _data.count("draws", draws, least=0)
     drawn = (draws, _data.number("level", level))
     yardstick = _baseline.yardstick(baseline, baseline_runs, rows.groups, random_state)
-    about = rows.about(_data.scaled(normalize), None)
+    about = rows.about(scaled, scale)
     with (
         listener(verbose, draws) as progress,
         _cluster.Rounds(client, rows.held) as rounds,

@@ -186,6 +186,15 @@ impl Warning {
     }
 }
 
+impl Model {
+    /// What the fit says of groups that it does not help, since chance explains what they pay.
+    #[must_use]
+    pub fn left_alone(&self) -> Option<Note> {
+        let such = |w: &&Warning| matches!(w, Warning::GroupsLikeChance { .. });
+        self.warnings.iter().find(such).map(Note::from)
+    }
+}
+
 impl From<&Warning> for Note {
     fn from(warning: &Warning) -> Self {
         Self::new(warning.code(), warning.to_string())

@@ -6,6 +6,7 @@ use fairer_nmf::audit::{
 };
 use fairer_nmf::baseline::{Estimate, GroupBaseline};
 use fairer_nmf::bound::{BoundReport, global_bound};
+use fairer_nmf::discover::{Discover, FoundGroups};
 use fairer_nmf::fit::{allowances, estimate_baselines};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{
@@ -134,6 +135,42 @@ fn a_model_is_a_subject_to_its_own_groups() {
         assert_eq!(to_others.method, Some(method).filter(|method| method.is_standard()));
         assert_eq!(to_others.allowances, allowances(&other, &parameters));
     }
+}
+
+/// In whatever order they stand; what it has found says nothing of other groups.
+#[test]
+fn a_model_knows_its_groups_by_name() {
+    let (x, labels) = problem();
+    let data = GroupedData::new(x.view(), &labels).unwrap();
+    let names: Vec<String> = data.groups().iter().rev().map(|g| g.name.clone()).collect();
+    let codes: Vec<usize> =
+        labels.iter().map(|label| names.iter().position(|name| name == label).unwrap()).collect();
+    let turned = GroupedData::with_codes(x.view(), names.clone(), &codes).unwrap();
+    let parameters = Parameters::new(2).with(|p| {
+        p.baseline = Baseline::Given { errors: vec![0.5, 0.4] };
+    });
+    let mut model = fit(&data, &parameters, &silent).unwrap().model;
+    model.groups[0].allowance = Some(0.25);
+    assert!(model.is_of(&data) && !model.is_of(&turned));
+    let beside = model.beside(&turned);
+    assert!(beside.is_of(&turned) && beside.beside(&data).as_ref() == &model);
+    let allowed = Subject::of_model(&beside, &turned, &parameters).allowances;
+    assert_eq!(allowed.iter().map(|a| a.loss).collect::<Vec<_>>(), [0.0, 0.25]);
+    let last = |model: &Model| model.history.last().unwrap().clone();
+    assert_eq!(last(&beside), last(&model).into_iter().rev().collect::<Vec<_>>());
+    let Baseline::Given { errors } = &beside.parameters.baseline else { panic!("they were given") };
+    assert_eq!(errors, &[0.4, 0.5]);
+    assert_eq!(model.beside(&data).as_ref(), &model);
+    let whole = GroupedData::one_group(x.view()).unwrap();
+    assert_eq!(model.beside(&whole).as_ref(), &model);
+    model.found_groups =
+        Some(FoundGroups { how: Discover::Errors, groups: 2, rounds: 1, labels: codes });
+    assert!(model.beside(&turned).found_groups.is_some());
+    assert!(model.beside(&whole).found_groups.is_none());
+    assert!(model.evened_out(names.iter().map(String::as_str)));
+    assert!(!model.evened_out(["all"].into_iter()));
+    model.parameters.method = Method::between(0.0);
+    assert!(!model.evened_out(names.iter().map(String::as_str)));
 }
 
 #[test]
