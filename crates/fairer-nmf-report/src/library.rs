@@ -7,7 +7,6 @@ mod sections;
 
 use fairer_nmf::audit::{Comparison, GroupAudit, Remark, Role};
 use fairer_nmf::data::GroupRows;
-use fairer_nmf::discover::Discover;
 use fairer_nmf::fit::{Choice, Minimised};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{

@@ -106,6 +106,34 @@ fn found_groups_have_a_page_without_tests() {
     }
 }
 
+/// A model is asked about the groups that it has found, or about others: the first are not tested, the second were not
+/// found.
+#[test]
+fn an_audit_knows_which_groups_a_model_has_found() {
+    let place = place();
+    let fit = ["--drop", "sex", "--discover", "topics", "--discover-groups", "3"];
+    place.ok(&with(&[&fit[..], &["--model", "m.safetensors", "--json", "f.json"]].concat()));
+    let json = place.json("f.json");
+    let labels = json["discovered"]["labels"].as_array().unwrap().iter();
+    let labels = labels.map(|label| format!("found {}", label.as_u64().unwrap() + 1));
+    let people = people(none);
+    let mut text = String::new();
+    for (line, label) in people.lines().zip(std::iter::once("found".to_owned()).chain(labels)) {
+        text += &format!("{line},{label}\n");
+    }
+    place.write("g.csv", &text);
+    for (by, other, found) in [("found", "sex", "topics"), ("sex", "found", "")] {
+        let asked = ["audit", "g.csv", "--group-by", by, "--drop", other];
+        place
+            .ok(&[&asked[..], &["--model", "m.safetensors", "--json", "a.json", "--force"]]
+                .concat());
+        let json = place.json("a.json");
+        assert_eq!(json["report"]["found_by"].as_str().unwrap_or_default(), found);
+        let tested = json["verdict"]["code"] != "not-tested";
+        assert_eq!(tested, found.is_empty(), "{}", json["verdict"]);
+    }
+}
+
 /// Options, and the names and values that they are said by.
 type Said<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
 

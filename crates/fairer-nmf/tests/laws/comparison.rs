@@ -164,7 +164,7 @@ fn a_model_knows_its_groups_by_name() {
     let whole = GroupedData::one_group(x.view()).unwrap();
     assert_eq!(model.beside(&whole).as_ref(), &model);
     model.found_groups =
-        Some(FoundGroups { how: Discover::Errors, groups: 2, rounds: 1, labels: codes });
+        Some(FoundGroups { found_by: Discover::Errors, groups: 2, rounds: 1, labels: codes });
     assert!(model.beside(&turned).found_groups.is_some());
     assert!(model.beside(&whole).found_groups.is_none());
     assert!(model.evened_out(names.iter().map(String::as_str)));
