@@ -105,8 +105,7 @@ pub fn intervals<'py>(
     let task = |observer: &fairer_nmf::Observer<'_>| {
         let data = given.data(groups.as_ref(), reading.scaling())?;
         let h = in_scaled_features(h, data.scale());
-        let components = h.view();
-        let pair = Pair { components, representation: w, baselines: &baselines, reference: None };
+        let pair = Pair::new(h.view(), &baselines).with(|p| p.representation = w);
         audit_pair(&data, &pair, &options, observer)
     };
     let found = run(py, reading.threads, listener, task)?.map_err(to_python)?;

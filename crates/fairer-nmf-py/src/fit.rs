@@ -92,8 +92,8 @@ impl Settings {
             Ok(every) => every,
             Err(_) => return unknown("every", &self.every.to_string(), "seconds, zero or more"),
         };
-        let resume = self.resume;
-        Ok(self.checkpoint.clone().map(|path| Checkpoint { path, every, resume }))
+        let kept = |path| Checkpoint::new(path, every).with(|c| c.resume = self.resume);
+        Ok(self.checkpoint.as_ref().map(kept))
     }
 
     /// How features are scaled, of rows that are not in memory.

@@ -101,8 +101,8 @@ pub(crate) struct FitArgs {
 impl FitArgs {
     fn checkpoint(&self) -> Option<Checkpoint> {
         let every = self.every.map_or(EVERY, |time| time.0);
-        let path = self.checkpoint.as_ref()?.into();
-        Some(Checkpoint { path, every, resume: self.resume })
+        let path = self.checkpoint.as_ref()?;
+        Some(Checkpoint::new(path, every).with(|c| c.resume = self.resume))
     }
 
     fn method(&self) -> Result<Method, Failure> {

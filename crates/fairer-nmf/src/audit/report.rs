@@ -159,12 +159,13 @@ pub fn audit(
     options: &AuditOptions,
     observer: &Observer<'_>,
 ) -> Result<AuditReport> {
-    let pair = Pair { components, representation: None, baselines, reference };
+    let pair = Pair { reference, ..Pair::new(components, baselines) };
     audit_pair(data, &pair, options, observer)
 }
 
 /// A dictionary to be audited, with what stands beside it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Pair<'a> {
     /// H (r×n).
     pub components: ArrayView2<'a, f64>,
@@ -176,11 +177,36 @@ pub struct Pair<'a> {
     pub reference: Option<ArrayView2<'a, f64>>,
 }
 
+impl<'a> Pair<'a> {
+    /// A dictionary with its best representation, beside nothing.
+    #[must_use]
+    pub fn new(components: ArrayView2<'a, f64>, baselines: &'a [f64]) -> Self {
+        Self { components, representation: None, baselines, reference: None }
+    }
+}
+
+crate::changeable!(Pair<'_>);
+
 /// Audits a dictionary with a representation W (m×r) taken as it is; without one, as [`audit`],
 /// with the best. The trade-off curve is of best representations in either case.
 ///
 /// # Errors
 /// As [`audit`].
+///
+/// ```
+/// use fairer_nmf::audit::{AuditOptions, Pair, audit_pair};
+/// use fairer_nmf::{GroupedData, silent};
+/// use ndarray::array;
+/// let x = array![[3.0, 0.0], [1.0, 4.0], [2.0, 1.0], [1.0, 0.0]];
+/// let data = GroupedData::new(x.view(), &["a", "a", "b", "b"])?;
+/// let (h, w) = (array![[1.0, 0.5]], array![[3.0], [2.0], [2.0], [0.5]]);
+/// let best = Pair::new(h.view(), &[0.0, 0.0]);
+/// let given = best.with(|p| p.representation = Some(w.view()));
+/// let options = AuditOptions::default().with(|o| (o.draws, o.permutations, o.chance.draws) = (0, 0, 0));
+/// let [best, given] = [best, given].map(|pair| audit_pair(&data, &pair, &options, &silent));
+/// assert!(best?.total_error < given?.total_error);
+/// # Ok::<(), fairer_nmf::Error>(())
+/// ```
 pub fn audit_pair(
     data: &GroupedData<'_>,
     pair: &Pair<'_>,

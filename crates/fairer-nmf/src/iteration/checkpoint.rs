@@ -30,7 +30,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a fit keeps its state, and how often.
+///
+/// ```
+/// use fairer_nmf::fit::Checkpoint;
+/// use std::time::Duration;
+/// let begun = Checkpoint::new("fit.state", Duration::from_secs(60));
+/// assert!(!begun.resume);
+/// let gone_on_with = begun.with(|c| c.resume = true);
+/// # assert!(gone_on_with.resume && gone_on_with.every.as_secs() == 60);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checkpoint {
     /// The file; those of the runs stand beside it.
     pub path: PathBuf,
@@ -39,6 +49,16 @@ pub struct Checkpoint {
     /// Go on from what the file holds; otherwise begin anew and replace it.
     pub resume: bool,
 }
+
+impl Checkpoint {
+    /// Of a fit that begins anew.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, every: Duration) -> Self {
+        Self { path: path.into(), every, resume: false }
+    }
+}
+
+crate::changeable!(Checkpoint);
 
 /// The checkpoint of a fit that is going on.
 pub(crate) struct Keeper {

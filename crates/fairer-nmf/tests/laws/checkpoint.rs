@@ -18,7 +18,7 @@ fn sample() -> (Array2<f64>, Vec<&'static str>) {
 }
 
 fn at(path: &Path, resume: bool) -> Checkpoint {
-    Checkpoint { path: path.to_owned(), every: Duration::from_millis(3), resume }
+    Checkpoint::new(path, Duration::from_millis(3)).with(|c| c.resume = resume)
 }
 
 /// The same bits, whatever of the model.

@@ -64,7 +64,7 @@ fn the_worst_share_keeps_no_checkpoint() {
     let parameters = Parameters::new(1).with(|p| p.method = method);
     let path = std::env::temp_dir().join("no-such-checkpoint");
     let every = std::time::Duration::from_secs(1);
-    let kept = Checkpoint { path, every, resume: false };
+    let kept = Checkpoint::new(path, every);
     let refused = fit_kept(&data, &parameters, Some(&kept), &silent).unwrap_err().to_string();
     assert!(refused.contains("without one"), "{refused}");
 }
