@@ -194,14 +194,13 @@ fn find(
     };
     let mut allowed = fairer_nmf::fit::allowances(&data, &parameters);
     allowed.iter_mut().zip(&s.allowances).for_each(|(allowed, loss)| allowed.loss = *loss);
-    let subject = Subject {
-        representation: w,
-        method,
-        allowances: allowed,
-        cut_short: s.cut_short,
-        groups_found: s.found_by.is_some(),
-        ..Subject::new(h.view())
-    };
+    let subject = Subject::new(h.view()).with(|subject| {
+        subject.representation = w;
+        subject.method = method;
+        subject.allowances = allowed;
+        subject.cut_short = s.cut_short;
+        subject.groups_found = s.found_by.is_some();
+    });
     let found = audit::compare(&data, &subject, &s.baselines, peers, &options, observer)?;
     let run_errors = |l: usize| s.baseline_run_errors.get(l).cloned().unwrap_or_default();
     let baselines: Vec<GroupBaseline> = (s.baselines.iter().enumerate())

@@ -188,10 +188,8 @@ fn audit(
     let errors = GroupBaseline::errors(&baselines);
     let subject = match &audited.model {
         Some(model) => Subject::of_model(model, &data, &parameters),
-        None => Subject {
-            allowances: allowances(&data, &parameters),
-            ..Subject::new(audited.components.view())
-        },
+        None => Subject::new(audited.components.view())
+            .with(|s| s.allowances = allowances(&data, &parameters)),
     };
     let peers = match args.common.no_compare || stopped() {
         true => Peers::default(),

@@ -114,12 +114,11 @@ pub(crate) fn audit_fit(
     // Coordinates that were penalised are not the best ones: they are taken as they are, as in the fit.
     let penalised = matches!(parameters.method, Method::Penalised { .. });
     let own = penalised.then(|| compared.fit.representation.to_f64());
-    let subject = Subject {
-        representation: own.as_ref().map(|w| w.view()),
-        groups_found: model.found_groups.is_some(),
-        bound: Some(model.global_bound.clone()),
-        ..Subject::of_model(model, data, parameters)
-    };
+    let subject = Subject::of_model(model, data, parameters).with(|s| {
+        s.representation = own.as_ref().map(|w| w.view());
+        s.groups_found = model.found_groups.is_some();
+        s.bound = Some(model.global_bound.clone());
+    });
     let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;
     // What this fit costs all together it has said itself.
     let of_fit = |r: &Remark| matches!(r, Remark::TotalErrorRose { role: Role::Subject, .. });

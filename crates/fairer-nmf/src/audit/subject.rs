@@ -8,6 +8,7 @@ use ndarray::ArrayView2;
 
 /// The dictionary that a comparison is about.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Subject<'a> {
     /// H (r×n), in scaled features where the data are scaled.
     pub components: ArrayView2<'a, f64>,
@@ -26,6 +27,8 @@ pub struct Subject<'a> {
     /// The bound of its rank on these data, where it is known already.
     pub bound: Option<BoundReport>,
 }
+
+crate::changeable!(Subject<'_>);
 
 impl<'a> Subject<'a> {
     /// A dictionary from elsewhere, of which nothing else is known.

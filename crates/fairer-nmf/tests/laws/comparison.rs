@@ -61,7 +61,7 @@ fn what_one_starts_from_comes_first_and_the_fairer_model_last() {
             assert_eq!(errors, baselines, "losses compare only with the same baselines");
         }
         let components = x.slice(s![..2, ..]);
-        let subject = Subject { method, ..Subject::new(components) };
+        let subject = Subject::new(components).with(|s| s.method = method);
         let found = compare(&data, &subject, &baselines, peers, &few(), &silent).unwrap();
         let roles: Vec<Role> = found.in_order().into_iter().map(|(role, _)| role).collect();
         assert_eq!(roles, order);
@@ -152,7 +152,8 @@ fn groups_that_were_found_are_not_tested_and_a_known_bound_is_taken() {
     assert!(given.subject.differences.is_some());
     assert_eq!(given.bound, global_bound(&data, 2, &given.subject.offsets()));
     let bound = BoundReport { value: Some(-1.0), ..BoundReport::default() };
-    let found = compared(&Subject { groups_found: true, bound: Some(bound.clone()), ..subject });
+    let subject = subject.with(|s| (s.groups_found, s.bound) = (true, Some(bound.clone())));
+    let found = compared(&subject);
     assert_eq!(found.bound, bound);
     for audit in [&found.subject, &found.standard.as_ref().unwrap().audit] {
         assert_eq!(audit.verdict.code, VerdictCode::NotTested);
@@ -196,7 +197,7 @@ fn a_model_that_its_curve_beats_is_said_to_be() {
     for (parameters, is_beaten) in [(&begun, true), (&asked, false)] {
         let model = fit(&data, parameters, &silent).unwrap().model;
         let h = model.components.clone();
-        let subject = Subject { method: Some(Method::am()), ..Subject::new(h.view()) };
+        let subject = Subject::new(h.view()).with(|s| s.method = Some(Method::am()));
         let standard = asked.clone().with(|p| p.method = Method::standard());
         let standard = fit(&data, &standard, &silent).unwrap();
         let peers = Peers {

@@ -69,7 +69,8 @@ fn a_rise_is_said_in_a_comparison() {
         let errors = model.baseline_errors();
         let plan = PeerPlan::beside(Some(method), Update::Hals);
         let peers = fit_peers(&data, plan, &parameters, &errors, &silent).unwrap();
-        let subject = Subject { cut_short, ..Subject::of_model(&model, &data, &parameters) };
+        let subject =
+            Subject::of_model(&model, &data, &parameters).with(|s| s.cut_short = cut_short);
         let found = compare(&data, &subject, &errors, peers, &options, &silent).unwrap();
         let rises = found.remarks.into_iter().filter_map(|remark| match remark {
             Remark::TotalErrorRose { role, rise } => Some((role, rise)),
