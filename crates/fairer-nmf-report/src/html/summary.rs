@@ -7,7 +7,7 @@ use fairer_nmf::Note;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Answer, Change, Report, Verdict, VerdictCode};
+use crate::content::{Answer, Change, Cost, Minimised, Report, Verdict, VerdictCode};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -111,6 +111,11 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
         VerdictCode::Evidence => {
             let others = format!("more topics, more weight for {group}, or a model of its own");
             let remedies = match fairer.map(|model| in_sentence(&model.name)) {
+                Some(model) if !moved && was_left_alone(report, verdict, percent) => format!(
+                    "{model} did not act on it: it acts only on a group that stands out from every draw of random \
+                     groups, which is stricter than this verdict is about chance. Without that caution (option \
+                     “baseline”: best) it makes the largest loss small, whoever’s it is. Possible are also {others}."
+                ),
                 Some(model) => match (gain(report, verdict, percent), dearest(report)) {
                     (None, _) => format!(
                         "{model} is no remedy here: what is lost of {group} {}. Possible are {others}.",
@@ -168,6 +173,16 @@ fn change(report: &Report, verdict: &Verdict, percent: Percent) -> Option<f64> {
     let changes = report.cost.iter().flat_map(|cost| &cost.changes);
     let of_group = |change: &&Change| Some(&change.group) == verdict.group.as_ref();
     changes.filter(of_group).find(|c| cost::moved(c, percent)).map(|c| c.change)
+}
+
+/// Whether the fit allowed the group of the verdict all that it loses under the first model, so that it did not set out to
+/// help it.
+fn was_left_alone(report: &Report, verdict: &Verdict, percent: Percent) -> bool {
+    let adjusted = |cost: &Cost| cost.criterion == Minimised::AdjustedLoss;
+    let group = report.who_pays.groups.iter().find(|g| Some(&g.name) == verdict.group.as_ref());
+    let lost = group.and_then(|g| g.allowance.zip(g.results.first().map(|r| r.loss)));
+    report.cost.as_ref().is_some_and(adjusted)
+        && lost.is_some_and(|(allowed, loss)| allowed >= loss || percent.same(allowed, loss))
 }
 
 /// What becomes of the group of the verdict where it gains nothing.

@@ -1,0 +1,48 @@
+//! What follows, and what is to be kept in mind: the page's words agree with its numbers.
+
+use crate::samples;
+use fairer_nmf_report::*;
+
+/// Where differences larger than all that is lost are ruled out, nothing is, and the page does not say that all is well.
+#[test]
+fn what_follows_agrees_with_the_notes() {
+    let mut report = samples::demo();
+    let told = |report: &Report, coarse: bool| {
+        let page = render_html(report);
+        assert_eq!(page.contains("Say first how small a difference would matter"), coarse);
+        assert_eq!(page.contains("Nothing has to be done on this account."), !coarse);
+    };
+    let note = Remark::new("matters-beyond-error", "A smaller difference may matter.");
+    let mut verdict = Verdict { code: VerdictCode::NoEvidence.into(), ..Verdict::default() };
+    report.verdict = Some(verdict.clone());
+    told(&report, false);
+    verdict.notes.push(note);
+    report.verdict = Some(verdict);
+    told(&report, true);
+}
+
+/// Evidence that the fit did not act on is no sign that no fit would help.
+#[test]
+fn a_fit_that_left_the_group_alone_is_not_said_to_be_no_remedy() {
+    let mut report = samples::demo();
+    let cost = report.cost.as_mut().expect("a cost");
+    cost.criterion = Minimised::AdjustedLoss;
+    cost.changes.iter_mut().for_each(|c| c.change = 1e-9);
+    for group in &mut report.who_pays.groups {
+        group.group.allowance = Some(group.results[0].loss);
+    }
+    let alone = |report: &Report, left: bool| {
+        let page = render_html(report);
+        assert_eq!(page.contains(" did not act on it: "), left);
+        assert_eq!(page.contains("Without that caution (option “baseline”: best)"), left);
+        assert_eq!(page.contains(" is no remedy here: "), !left);
+    };
+    alone(&report, true);
+    // One that set out to help, and found no way that costs others less than it gains; and one that knows no caution.
+    let mut tried = report.clone();
+    let groups = &mut tried.who_pays.groups;
+    groups.iter_mut().for_each(|g| g.group.allowance = Some(g.results[0].loss - 0.05));
+    alone(&tried, false);
+    report.cost.as_mut().expect("a cost").criterion = Minimised::Loss;
+    alone(&report, false);
+}
