@@ -142,7 +142,7 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
             "Say first how small a difference would matter here (option “matters”), and ask again: so far only \
              differences larger than all that is lost are ruled out.{still}"
         ),
-        VerdictCode::NoEvidence if leaves_most(report) => format!(
+        VerdictCode::NoEvidence if leaves_most(report, verdict) => format!(
             "Between the groups nothing has to be mended. But most of everybody is lost: more topics, other features \
              or another model come first, and then this question again.{still}"
         ),
@@ -219,9 +219,11 @@ fn is_coarse(verdict: &Verdict) -> bool {
     verdict.notes.iter().any(|note| note.code == Note::MATTERS_BEYOND_ERROR)
 }
 
-/// Whether the model audited leaves most of the data unexplained.
-fn leaves_most(report: &Report) -> bool {
-    report.models.first().and_then(|model| model.total_error).is_some_and(|error| error > 0.5)
+/// Whether the model audited leaves most of the data unexplained: where groups are hidden the note alone says so.
+fn leaves_most(report: &Report, verdict: &Verdict) -> bool {
+    let error = report.models.first().and_then(|model| model.total_error);
+    error.is_some_and(|error| error > 0.5)
+        || verdict.notes.iter().any(|note| note.code == Note::MUCH_UNEXPLAINED)
 }
 
 /// Three things that a reader without the method's words has to know.

@@ -46,3 +46,25 @@ fn a_fit_that_left_the_group_alone_is_not_said_to_be_no_remedy() {
     report.cost.as_mut().expect("a cost").criterion = Minimised::Loss;
     alone(&report, false);
 }
+
+/// A model that leaves most of everybody is not let pass, whether or not its total is shown.
+#[test]
+fn what_is_left_of_most_comes_first_beside_hidden_groups_too() {
+    let mut report = samples::three();
+    report.models[0].total_error = Some(0.71);
+    let note = Remark::new("much-unexplained", "This model leaves 71 % of the data unexplained.");
+    report.verdict = Some(Verdict {
+        code: VerdictCode::NoEvidence.into(),
+        group: Some(report.who_pays.groups[0].name.clone()),
+        notes: vec![note],
+        ..Verdict::default()
+    });
+    report.who_pays.groups[1].group.rows = 3;
+    for hide in [0, 4] {
+        report.min_group_size = hide;
+        let page = render_html(&report);
+        assert_eq!(report.published().hidden_groups > 0, hide > 0);
+        assert!(page.contains("But most of everybody is lost: more topics"), "{hide}");
+        assert!(!page.contains("Nothing has to be done on this account."), "{hide}");
+    }
+}
