@@ -1,5 +1,5 @@
 //! The first screen: the verdict, one picture with the band of chance, who is better and worse
-//! off, and three caveats in plain words. All else is the appendix.
+//! off, and a few caveats in plain words. All else is the appendix.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use fairer_nmf::Note;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Answer, Change, Cost, Minimised, Report, Verdict, VerdictCode};
+use crate::content::{Answer, Change, Cost, Minimised, Report, Verdict, VerdictCode, Yardstick};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -226,26 +226,32 @@ fn leaves_most(report: &Report, verdict: &Verdict) -> bool {
         || verdict.notes.iter().any(|note| note.code == Note::MUCH_UNEXPLAINED)
 }
 
-/// Three things that a reader without the method's words has to know.
-fn caveats(report: &Report) -> [String; 3] {
+/// What a reader without the method's words has to know.
+fn caveats(report: &Report) -> Vec<String> {
     let chance = report.who_pays.groups.iter().any(|g| {
         let first = g.results.first();
         first.is_some_and(|r| r.chance().is_some())
     });
     let bands =
         if chance { " The grey bands show how much of that is to be expected." } else { "" };
-    [
-        "<b>This is about description, not treatment:</b> how much of each group gets lost when all are \
-         summed up by the same few patterns, not what is done to anyone."
-            .into(),
-        format!(
+    let small = match report.who_pays.baseline_kind {
+        // A loss is the whole error, whatever a dictionary of its own would leave of a group.
+        Some(Yardstick::Zero) => None,
+        Some(Yardstick::HeldOut) => Some(format!(
+            "<b>Small groups look better off than they are:</b> patterns made for a few people are held here against \
+             others of the same group, whom they describe badly, so sharing seems to cost them less, or nothing.{bands}"
+        )),
+        _ => Some(format!(
             "<b>Small groups look worse off than they are:</b> patterns made for a few people alone describe them \
              almost perfectly, so sharing always seems to cost them more.{bands}"
-        ),
-        format!(
-            "<b>The groups were {}.</b> Divided in another way, others may come out worse off; and inside each group \
-             some fare worse than the rest.",
-            if report.groups_were_found() { "found in these data" } else { "given" }
-        ),
-    ]
+        )),
+    };
+    let description = "<b>This is about description, not treatment:</b> how much of each group gets lost when all are \
+         summed up by the same few patterns, not what is done to anyone.";
+    let division = format!(
+        "<b>The groups were {}.</b> Divided in another way, others may come out worse off; and inside each group some \
+         fare worse than the rest.",
+        if report.groups_were_found() { "found in these data" } else { "given" }
+    );
+    [Some(description.to_owned()), small, Some(division)].into_iter().flatten().collect()
 }

@@ -68,3 +68,31 @@ fn what_is_left_of_most_comes_first_beside_hidden_groups_too() {
         assert!(!page.contains("Nothing has to be done on this account."), "{hide}");
     }
 }
+
+/// Small groups look worse off against dictionaries fitted to their own rows, better off against those that have not seen them,
+/// and neither where nothing is held against them.
+#[test]
+fn what_is_said_of_small_groups_is_true_of_the_baselines() {
+    let mut report = samples::demo();
+    report.who_pays.groups[0].group.small = true;
+    let words = [
+        "Small groups look worse off",
+        "its loss larger, than on new samples",
+        "Small groups look better off",
+        "its loss smaller, than with more rows",
+        "on rows that this has not seen",
+    ];
+    let fitted = [true, true, false, false, false];
+    let said = [
+        (None, fitted),
+        (Some(Yardstick::Estimate), fitted),
+        (Some(Yardstick::Adjusted), fitted),
+        (Some(Yardstick::HeldOut), [false, false, true, true, true]),
+        (Some(Yardstick::Zero), [false; 5]),
+    ];
+    for (kind, expected) in said {
+        report.who_pays.baseline_kind = kind;
+        let page = render_html(&report);
+        assert_eq!(words.map(|part| page.contains(part)), expected, "{kind:?}");
+    }
+}

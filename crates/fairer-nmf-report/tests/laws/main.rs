@@ -172,6 +172,7 @@ fn one_model_is_enough() {
         who_pays: WhoPays {
             baseline_runs: 5,
             groups: full.who_pays.groups.iter().map(group).collect(),
+            ..WhoPays::default()
         },
         ..Report::default()
     };
