@@ -139,9 +139,15 @@ impl Report {
         self.found_by.is_some()
     }
 
+    /// Whether baselines are of rows that the groups' own dictionaries have not seen.
+    pub(crate) fn baselines_are_held_out(&self) -> bool {
+        self.who_pays.baseline_kind == Some(Yardstick::HeldOut)
+    }
+
     /// Whether no group has a baseline, so that a loss is the whole error.
     pub(crate) fn has_no_baselines(&self) -> bool {
-        self.who_pays.groups.iter().all(|group| group.relative_baseline <= 0.0)
+        self.who_pays.baseline_kind == Some(Yardstick::Zero)
+            || self.who_pays.groups.iter().all(|group| group.relative_baseline <= 0.0)
     }
 }
 

@@ -25,11 +25,11 @@ const ROSE_SOMEWHERE: &str = "a model that evens the groups out loses clearly mo
 /// Notes of a verdict that compare totals, in words alone.
 const WITHOUT_TOTALS: [(&str, &str); 2] = [
     (
-        "much-unexplained",
+        Note::MUCH_UNEXPLAINED,
         "This model leaves more than half of the data unexplained, whoever they belong to.",
     ),
     (
-        "matters-beyond-error",
+        Note::MATTERS_BEYOND_ERROR,
         "What counts as noticeable here is more than this model loses of all data: a smaller difference may matter (option “matters”).",
     ),
 ];
@@ -85,6 +85,13 @@ impl Hidden {
         (self.allows(&note.sentence) && !has_number).then_some(note)
     }
 
+    /// The notes that stay beside a verdict that does not: what is said of the model whatever the answer. That a difference
+    /// may matter which is smaller is said beside one answer only, and would tell that.
+    fn of_the_model(&self, notes: Vec<Remark>) -> Vec<Remark> {
+        let of_model = notes.into_iter().filter(|note| note.code == Note::MUCH_UNEXPLAINED);
+        of_model.filter_map(|note| self.note(note)).collect()
+    }
+
     /// Takes away what adds up over groups.
     pub fn clear(&self, group: &mut Group) {
         (group.norm, group.baseline_error) = (None, None);
@@ -109,14 +116,18 @@ impl Hidden {
                 adjusted_p: None,
                 ..verdict
             },
-            true if verdict.code == Answer::default() => {
-                Verdict::not_tested("Whether some group pays more than the others was not tested.")
-            }
+            true if verdict.code == Answer::default() => Verdict {
+                notes: self.of_the_model(verdict.notes),
+                ..Verdict::not_tested(
+                    "Whether some group pays more than the others was not tested.",
+                )
+            },
             true => Verdict {
                 code: Answer::Withheld,
                 sentence:
                     "The verdict is about a group that is too small to be shown, and is left out."
                         .into(),
+                notes: self.of_the_model(verdict.notes),
                 ..Verdict::default()
             },
         }

@@ -110,6 +110,7 @@ pub fn report(
         models: models(&shown),
         who_pays: page::WhoPays {
             baseline_runs: baselines.first().map_or(0, |b| b.run_errors.len()),
+            baseline_kind: (found.subject.options.baseline.as_ref()).and_then(page::Yardstick::of),
             groups: (baselines.iter().enumerate())
                 .map(|(l, baseline)| page::GroupOutcome {
                     group: page::Group {

@@ -18,6 +18,8 @@ impl Note {
     pub const CHANCE_OUT_OF_TIME: &'static str = "chance-out-of-time";
     /// What counts as noticeable is more than all that is lost.
     pub const MATTERS_BEYOND_ERROR: &'static str = "matters-beyond-error";
+    /// A model leaves more than half of the data unexplained.
+    pub const MUCH_UNEXPLAINED: &'static str = "much-unexplained";
     /// A model that evens groups out leaves clearly more of the data than standard NMF.
     pub const TOTAL_ERROR_ROSE: &'static str = "total-error-rose";
 

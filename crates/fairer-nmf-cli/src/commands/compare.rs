@@ -183,7 +183,8 @@ fn run_on(
             "stopped; a method that is cut short says nothing of the method",
         ));
     }
-    let page = of_neighbours(about_data(args.title.as_deref(), dataset), &data, &found);
+    let about = about_data(args.title.as_deref(), dataset);
+    let page = of_neighbours(about, &data, (&found, &parameters.baseline));
     let (notes, warnings) = (dataset.notes.clone(), neighbour_warnings(&found));
     Ok(Neighbours { found, notes, warnings, page })
 }

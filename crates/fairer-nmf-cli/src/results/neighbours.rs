@@ -1,6 +1,7 @@
 //! The neighbours side by side: the table of `compare`, and its page.
 
 use fairer_nmf::audit::is_small;
+use fairer_nmf::baseline::Baseline;
 use fairer_nmf::internals::{four_digits, four_digits_below};
 use fairer_nmf::{GroupedData, Note};
 use fairer_nmf_paper::neighbours::{Compared, Outcome};
@@ -73,7 +74,7 @@ fn drawn(found: &Compared) -> Note {
 pub(crate) fn of_neighbours(
     about: About<'_>,
     data: &GroupedData<'_>,
-    found: &Compared,
+    (found, baseline): (&Compared, &Baseline),
 ) -> page::Report {
     let group = |(l, name): (usize, &String)| page::GroupOutcome {
         group: page::Group {
@@ -115,6 +116,7 @@ pub(crate) fn of_neighbours(
         models: found.methods.iter().map(model).collect(),
         who_pays: page::WhoPays {
             baseline_runs: 0,
+            baseline_kind: page::Yardstick::of(baseline),
             groups: found.groups.iter().enumerate().map(group).collect(),
         },
         compared: Some(page::Compared {

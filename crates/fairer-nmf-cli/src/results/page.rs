@@ -106,6 +106,7 @@ pub(crate) fn of_sweep(about: About<'_>, data: &GroupedData<'_>, sweep: &Sweep) 
         models: methods.iter().map(total).collect(),
         who_pays: page::WhoPays {
             baseline_runs: sweep.baseline_runs,
+            baseline_kind: sweep.baseline_kind,
             groups: groups.filter_map(group).collect(),
         },
         ranks: Some(ranks),

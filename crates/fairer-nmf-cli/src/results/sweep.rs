@@ -3,7 +3,7 @@
 use fairer_nmf::audit::{ChanceBand, rank::RankReport};
 use fairer_nmf::stopping::Status;
 use fairer_nmf::{Note, Warning};
-use fairer_nmf_report::{Remark, Report, SCHEMA, mean_and_sd};
+use fairer_nmf_report::{Remark, Report, SCHEMA, Yardstick, mean_and_sd};
 use serde::Serialize;
 
 use super::outcome::is_zero;
@@ -42,6 +42,9 @@ pub(crate) struct Sweep {
     /// Runs behind every baseline.
     #[serde(skip)]
     pub baseline_runs: usize,
+    /// What the baselines are.
+    #[serde(skip)]
+    pub baseline_kind: Option<Yardstick>,
 }
 
 /// Mean errors over the trials: name, rows and relative error of every group, and the total.
@@ -70,6 +73,7 @@ impl Sweep {
             min_group_size: 0,
             version: env!("CARGO_PKG_VERSION"),
             baseline_runs,
+            baseline_kind: Yardstick::of(&plan.baseline),
         }
     }
 

@@ -138,6 +138,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
     let of_own = any(&|g| random(&g.own).is_some());
     let of_audit = any(&|g| g.own.excess_loss.is_some());
     let of_standard = any(&|g| g.standard.as_ref().and_then(random).is_some());
+    let excess_of_standard = |g: &GroupOutcome| g.standard.and_then(|s| s.excess_loss);
+    let audited_beside = any(&|g| excess_of_standard(g).is_some());
     let tested_of = model_tested(outcome);
     let standard = |g: &GroupOutcome| g.standard.map(|s| four_digits(s.loss));
     let change = |g: &GroupOutcome| match g.change() {
@@ -176,6 +178,8 @@ fn columns(outcome: &Outcome, tied: bool) -> Vec<Column<'_>> {
         compared.then(|| numbers("standard R-Loss", standard)),
         (compared && of_standard)
             .then(|| numbers("random group", |g| g.standard.as_ref().and_then(random))),
+        (compared && audited_beside)
+            .then(|| numbers("excess", move |g| excess_of_standard(g).map(four_digits))),
         tested_of.map(|of| numbers("difference", move |g| Some(plus(of(g)?.difference?)))),
         tested_of
             .map(|of| numbers("adjusted p", move |g| Some(format!("{:.4}", of(g)?.adjusted_p?)))),
@@ -221,10 +225,11 @@ fn group_table(outcome: &Outcome) -> String {
     }
     if header.contains(&"random group") {
         text += "random group: the mean of random groups of that size, whoever is in them, and in brackets what nine of ten random groups of that size show";
-        text += if header.contains(&"excess") {
-            "; excess: R-Loss less that mean, with the baseline estimated as theirs are.\n"
-        } else {
-            ".\n"
+        text += match header.contains(&"excess") {
+            true => {
+                "; excess: the R-Loss before it less that mean, with the baseline estimated as theirs are.\n"
+            }
+            false => ".\n",
         };
     }
     if header.contains(&"difference") {

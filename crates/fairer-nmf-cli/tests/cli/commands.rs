@@ -23,6 +23,10 @@ fn demo_says_what_is_there_and_writes_its_page() {
     assert!(!ran.out.contains('\x1b'), "colour in a pipe");
     let place_of = |part: &str| ran.out.find(part).unwrap_or_else(|| panic!("{part}: {}", ran.out));
     assert!(place_of("no group pays noticeably more") < place_of("R-Loss"), "the verdict leads");
+    // What the verdict compares groups by stands beside the losses of standard NMF, as in JSON and on the page.
+    let header = ran.out.lines().find(|line| line.starts_with("group ")).unwrap();
+    assert!(place_of("standard R-Loss") < place_of("  excess  "), "{header}");
+    assert!(header.contains("  random group  excess  difference"), "{header}");
     assert!(!ran.out.contains("p of R-Error"), "AM evens out, and no test holds: {}", ran.out);
     let page = place.read("demo-report.html");
     for part in ["Heart Disease", "female", "Standard NMF", "Fairer-NMF (AM)", "thalach"] {

@@ -241,7 +241,7 @@ fn build(groups: &[(String, usize, f64)], features: &[String], rank: usize) -> R
         quality: Some(quality(rank, &outcomes)),
         ranks: Some(ranks(groups)),
         topics: Some(topics(groups, features, rank)),
-        who_pays: WhoPays { baseline_runs: 5, groups: outcomes },
+        who_pays: WhoPays { baseline_runs: 5, groups: outcomes, ..WhoPays::default() },
         warnings: Vec::new(),
         notes: vec![Remark::new("made-up", "The numbers of this page are made up.")],
         ..Report::default()

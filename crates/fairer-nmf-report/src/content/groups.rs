@@ -2,7 +2,7 @@
 
 use super::number;
 use fairer_nmf::audit::is_small;
-use fairer_nmf::baseline::GroupBaseline;
+use fairer_nmf::baseline::{Baseline, GroupBaseline};
 use serde::{Deserialize, Serialize};
 
 /// Section 1: each group under each model.
@@ -11,8 +11,43 @@ use serde::{Deserialize, Serialize};
 pub struct WhoPays {
     /// Number of randomised runs behind each baseline.
     pub baseline_runs: usize,
+    /// What the baselines are, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_kind: Option<Yardstick>,
     /// One entry per group, in the caller's order. Names are unique.
     pub groups: Vec<GroupOutcome>,
+}
+
+/// What groups are held against, as the settings of a fit have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Yardstick {
+    /// What dictionaries of their own leave of the very rows that they were fitted to.
+    Estimate,
+    /// The same, where the fit allowed for chance.
+    Adjusted,
+    /// What they leave of rows of the group that they have not seen.
+    HeldOut,
+    /// Numbers that somebody brought.
+    Given,
+    /// Nothing: a loss is the whole error.
+    Zero,
+}
+
+impl Yardstick {
+    /// What a baseline of the library is.
+    #[must_use]
+    pub fn of(baseline: &Baseline) -> Option<Self> {
+        Some(match baseline {
+            Baseline::Estimate(_) => Self::Estimate,
+            Baseline::Adjusted { .. } => Self::Adjusted,
+            Baseline::HeldOut { .. } => Self::HeldOut,
+            Baseline::Given { .. } => Self::Given,
+            Baseline::Zero => Self::Zero,
+            _ => return None,
+        })
+    }
 }
 
 /// One group: how well it could do alone and how it does under each model.

@@ -1,5 +1,5 @@
 //! The first screen: the verdict, one picture with the band of chance, who is better and worse
-//! off, and three caveats in plain words. All else is the appendix.
+//! off, and a few caveats in plain words. All else is the appendix.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use fairer_nmf::Note;
 
 use super::parts::{figure, join};
 use super::{beside_chance, cost, who_pays};
-use crate::content::{Answer, Change, Report, Verdict, VerdictCode};
+use crate::content::{Answer, Change, Cost, Minimised, Report, Verdict, VerdictCode, Yardstick};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, share};
 use crate::pictures::{self, NARROW, WIDE};
@@ -111,6 +111,11 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
         VerdictCode::Evidence => {
             let others = format!("more topics, more weight for {group}, or a model of its own");
             let remedies = match fairer.map(|model| in_sentence(&model.name)) {
+                Some(model) if !moved && was_left_alone(report, verdict, percent) => format!(
+                    "{model} did not act on it: it acts only on a group that stands out from every draw of random \
+                     groups, which is stricter than this verdict is about chance. Without that caution (option \
+                     “baseline”: best) it makes the largest loss small, whoever’s it is. Possible are also {others}."
+                ),
                 Some(model) => match (gain(report, verdict, percent), dearest(report)) {
                     (None, _) => format!(
                         "{model} is no remedy here: what is lost of {group} {}. Possible are {others}.",
@@ -137,7 +142,7 @@ fn next(report: &Report, verdict: &Verdict, percent: Percent) -> String {
             "Say first how small a difference would matter here (option “matters”), and ask again: so far only \
              differences larger than all that is lost are ruled out.{still}"
         ),
-        VerdictCode::NoEvidence if leaves_most(report) => format!(
+        VerdictCode::NoEvidence if leaves_most(report, verdict) => format!(
             "Between the groups nothing has to be mended. But most of everybody is lost: more topics, other features \
              or another model come first, and then this question again.{still}"
         ),
@@ -168,6 +173,16 @@ fn change(report: &Report, verdict: &Verdict, percent: Percent) -> Option<f64> {
     let changes = report.cost.iter().flat_map(|cost| &cost.changes);
     let of_group = |change: &&Change| Some(&change.group) == verdict.group.as_ref();
     changes.filter(of_group).find(|c| cost::moved(c, percent)).map(|c| c.change)
+}
+
+/// Whether the fit allowed the group of the verdict all that it loses under the first model, so that it did not set out to
+/// help it.
+fn was_left_alone(report: &Report, verdict: &Verdict, percent: Percent) -> bool {
+    let adjusted = |cost: &Cost| cost.criterion == Minimised::AdjustedLoss;
+    let group = report.who_pays.groups.iter().find(|g| Some(&g.name) == verdict.group.as_ref());
+    let lost = group.and_then(|g| g.allowance.zip(g.results.first().map(|r| r.loss)));
+    report.cost.as_ref().is_some_and(adjusted)
+        && lost.is_some_and(|(allowed, loss)| allowed >= loss || percent.same(allowed, loss))
 }
 
 /// What becomes of the group of the verdict where it gains nothing.
@@ -204,31 +219,39 @@ fn is_coarse(verdict: &Verdict) -> bool {
     verdict.notes.iter().any(|note| note.code == Note::MATTERS_BEYOND_ERROR)
 }
 
-/// Whether the model audited leaves most of the data unexplained.
-fn leaves_most(report: &Report) -> bool {
-    report.models.first().and_then(|model| model.total_error).is_some_and(|error| error > 0.5)
+/// Whether the model audited leaves most of the data unexplained: where groups are hidden the note alone says so.
+fn leaves_most(report: &Report, verdict: &Verdict) -> bool {
+    let error = report.models.first().and_then(|model| model.total_error);
+    error.is_some_and(|error| error > 0.5)
+        || verdict.notes.iter().any(|note| note.code == Note::MUCH_UNEXPLAINED)
 }
 
-/// Three things that a reader without the method's words has to know.
-fn caveats(report: &Report) -> [String; 3] {
+/// What a reader without the method's words has to know.
+fn caveats(report: &Report) -> Vec<String> {
     let chance = report.who_pays.groups.iter().any(|g| {
         let first = g.results.first();
         first.is_some_and(|r| r.chance().is_some())
     });
     let bands =
         if chance { " The grey bands show how much of that is to be expected." } else { "" };
-    [
-        "<b>This is about description, not treatment:</b> how much of each group gets lost when all are \
-         summed up by the same few patterns, not what is done to anyone."
-            .into(),
-        format!(
+    let small = match report.who_pays.baseline_kind {
+        // A loss is the whole error, whatever a dictionary of its own would leave of a group.
+        Some(Yardstick::Zero) => None,
+        Some(Yardstick::HeldOut) => Some(format!(
+            "<b>Small groups look better off than they are:</b> patterns made for a few people are held here against \
+             others of the same group, whom they describe badly, so sharing seems to cost them less, or nothing.{bands}"
+        )),
+        _ => Some(format!(
             "<b>Small groups look worse off than they are:</b> patterns made for a few people alone describe them \
              almost perfectly, so sharing always seems to cost them more.{bands}"
-        ),
-        format!(
-            "<b>The groups were {}.</b> Divided in another way, others may come out worse off; and inside each group \
-             some fare worse than the rest.",
-            if report.groups_were_found() { "found in these data" } else { "given" }
-        ),
-    ]
+        )),
+    };
+    let description = "<b>This is about description, not treatment:</b> how much of each group gets lost when all are \
+         summed up by the same few patterns, not what is done to anyone.";
+    let division = format!(
+        "<b>The groups were {}.</b> Divided in another way, others may come out worse off; and inside each group some \
+         fare worse than the rest.",
+        if report.groups_were_found() { "found in these data" } else { "given" }
+    );
+    [Some(description.to_owned()), small, Some(division)].into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use super::Section;
 use super::beside_chance;
 use super::group_table::{self, worst};
 use super::parts::{figure, list};
-use crate::content::{GroupOutcome, Report};
+use crate::content::{GroupOutcome, Report, Yardstick};
 use crate::escape::{in_sentence, name, strong};
 use crate::numbers::{Percent, count};
 use crate::pictures::{self, NARROW, WIDE, by_loss};
@@ -264,25 +264,46 @@ fn definitions(report: &Report) -> String {
         0 | 1 => String::new(),
         n => format!(" (from {} runs; ± is their spread)", count(n)),
     };
+    let error = "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
+                 (its norm).";
+    if report.who_pays.baseline_kind == Some(Yardstick::Zero) {
+        return format!("{error} <b>Alone</b> is zero here, so that the <b>loss</b> is the error.");
+    }
+    let unseen = match report.baselines_are_held_out() {
+        true => ", on rows that this has not seen",
+        false => "",
+    };
     format!(
-        "<b>Error</b> is the part of a group that the model fails to reproduce, as a share of the group’s size \
-         (its norm). <b>Alone</b> is that error with a dictionary of the group’s own{runs}. <b>Loss</b> is the \
+        "{error} <b>Alone</b> is that error with a dictionary of the group’s own{unseen}{runs}. <b>Loss</b> is the \
          difference: what the group pays for sharing. Below zero, the shared dictionary serves it better."
     )
 }
 
 fn smalls(report: &Report) -> String {
-    let small: Vec<&str> =
-        report.who_pays.groups.iter().filter(|g| g.small).map(|g| g.name.as_str()).collect();
+    // The error of a dictionary that all share is no lower for a small group.
+    let zero = report.who_pays.baseline_kind == Some(Yardstick::Zero);
+    let few = report.who_pays.groups.iter().filter(|g| g.small && !zero);
+    let small: Vec<&str> = few.map(|g| g.name.as_str()).collect();
     if small.is_empty() {
-        return String::new();
+        return match outside(report) {
+            none if none.is_empty() => none,
+            said => format!("<p class=\"note\">{}</p>", said.trim_start()),
+        };
     }
     let (verb, its, them) =
         if small.len() == 1 { ("has", "its", "it") } else { ("have", "their", "them") };
+    let what = match report.baselines_are_held_out() {
+        true => format!(
+            "a dictionary of {its} own learns little from the part of them that it is fitted to: {its} error alone, \
+             which is of the other part, is higher, and {its} loss smaller, than with more rows"
+        ),
+        false => format!(
+            "a dictionary of {its} own fits {them} far too well: {its} error alone is lower, and {its} loss larger, \
+             than on new samples"
+        ),
+    };
     format!(
-        "<p class=\"note\"><span class=\"badge\">small</span> {} {verb} so few rows for this rank that a dictionary \
-         of {its} own fits {them} far too well: {its} error alone is lower, and {its} loss larger, than on new \
-         samples.{}</p>",
+        "<p class=\"note\"><span class=\"badge\">small</span> {} {verb} so few rows for this rank that {what}.{}</p>",
         list(&small),
         outside(report)
     )

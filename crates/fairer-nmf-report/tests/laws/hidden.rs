@@ -162,6 +162,28 @@ fn a_verdict_beside_hidden_groups_has_no_numbers() {
     }
 }
 
+/// What is said of the model is, whoever the verdict is about; what stands beside one answer alone would tell the answer.
+#[test]
+fn a_verdict_that_is_withheld_keeps_what_is_said_of_the_model() {
+    let hidden = Hidden::of([("tiny", 3), ("men", 90)], 10).unwrap();
+    for code in [VerdictCode::NoEvidence, VerdictCode::TooFewRows, VerdictCode::NotTested] {
+        let said = hidden.verdict(Verdict {
+            code: code.into(),
+            group: Some("tiny".into()),
+            sentence: "“tiny” pays 12 points.".into(),
+            notes: vec![
+                Remark::new("much-unexplained", "This model leaves 63 % of the data unexplained."),
+                Remark::new("matters-beyond-error", "More than 9 points of 5 % matter."),
+                Remark::new("evidence-is-slight", "That is little."),
+            ],
+            ..Verdict::default()
+        });
+        let [note] = &said.notes[..] else { panic!("{:?}", said.notes) };
+        assert_eq!(note.code, "much-unexplained");
+        assert!(note.sentence.starts_with("This model leaves more than half of the data"));
+    }
+}
+
 /// A rise of the total error is said in the same words whoever it was for, and once.
 #[test]
 fn a_rise_beside_hidden_groups_names_nobody() {

@@ -1,6 +1,7 @@
 //! Laws every output keeps: names are text, hidden groups are gone, sections
 //! come and go, drawings are valid XML.
 
+mod follows;
 mod hidden;
 #[path = "../../examples/samples/mod.rs"]
 mod samples;
@@ -171,6 +172,7 @@ fn one_model_is_enough() {
         who_pays: WhoPays {
             baseline_runs: 5,
             groups: full.who_pays.groups.iter().map(group).collect(),
+            ..WhoPays::default()
         },
         ..Report::default()
     };
@@ -369,24 +371,6 @@ fn a_sweep_has_one_worst_loss() {
     let worst = |rank| ranks.worst(Maker::Mu, rank).map(|(p, group)| (p.loss_mean, group));
     assert_eq!((worst(1), worst(2)), (Some((0.3, "a")), Some((0.2, "b"))));
     assert_eq!((ranks.enough(Maker::Mu), ranks.enough(Maker::Am)), (Some(2), None));
-}
-
-/// Where differences larger than all that is lost are ruled out, nothing is, and the page does not say that all is well.
-#[test]
-fn what_follows_agrees_with_the_notes() {
-    let mut report = samples::demo();
-    let told = |report: &Report, coarse: bool| {
-        let page = render_html(report);
-        assert_eq!(page.contains("Say first how small a difference would matter"), coarse);
-        assert_eq!(page.contains("Nothing has to be done on this account."), !coarse);
-    };
-    let note = Remark::new("matters-beyond-error", "A smaller difference may matter.");
-    let mut verdict = Verdict { code: VerdictCode::NoEvidence.into(), ..Verdict::default() };
-    report.verdict = Some(verdict.clone());
-    told(&report, false);
-    verdict.notes.push(note);
-    report.verdict = Some(verdict);
-    told(&report, true);
 }
 
 /// Losses of groups of different sizes are larger for the small ones by construction.

@@ -60,8 +60,9 @@ pub struct GroupDifference {
     pub p_value: f64,
     /// The same, adjusted over the groups (Holm).
     pub adjusted_p: f64,
-    /// Rows at which a difference of the size that matters could be told from none, all else
-    /// equal; none where the others' rows would have to be more, too.
+    /// Rows at which a difference of the size that matters could be told from none, all else equal, to one digit: more is
+    /// not known of a scatter. None where the others' rows would have to be more, too, and of a small group
+    /// ([`is_small`]), whose scatter says nothing of that of more rows.
     pub rows_needed: Option<usize>,
 }
 
@@ -88,8 +89,6 @@ struct Estimate {
     mass: f64,
     loss: f64,
     se: f64,
-    /// The same for as many rows as make a group no longer small, as far as these tell.
-    se_of_more: f64,
     error: f64,
     error_se: f64,
 }
@@ -175,17 +174,13 @@ fn estimate(group: &Unseen, rank: usize) -> Estimate {
     let shared_gap = error - root(&group.inside);
     let of_own = if is_small(group.norm.len(), rank) { 1.0 } else { UNSURE };
     let of_shared = (UNSURE * shared_gap).powi(2);
-    let se = |of_own: f64| {
-        let unsure = (of_own * own_gap).powi(2) + of_shared;
-        (variance * of_sample + unsure).sqrt()
-    };
+    let unsure = (of_own * own_gap).powi(2) + of_shared;
     Estimate {
         rows,
         effective: group.effective,
         mass: group.mass,
         loss: Criterion { offset: baseline, scale: 1.0 }.loss(error),
-        se: se(of_own),
-        se_of_more: se(UNSURE),
+        se: (variance * of_sample + unsure).sqrt(),
         error,
         error_se: (error_variance * of_sample + of_shared).sqrt(),
     }
@@ -245,9 +240,9 @@ fn between(estimates: &[Estimate], families: &[usize], l: usize) -> Between {
 /// Standard errors that the limit lies beyond what is estimated for it to hold four times of five.
 const LIKELY: f64 = 0.842;
 
-/// Rows for which a group that differs by nothing is most likely told from one that differs by what matters.
-/// The standard error of a group falls at least with 1/√m. Of a small one, a part of it is there until the group is no
-/// longer small.
+/// Rows for which a group that differs by nothing is most likely told from one that differs by what matters, to one digit.
+/// The standard error of a group falls at least with 1/√m. Nothing is said of a small one: over shuffles of labels the same
+/// eight rows were answered with 29 to 275.
 fn rows_needed(
     group: &Estimate,
     rank: usize,
@@ -256,10 +251,23 @@ fn rows_needed(
     matters: f64,
 ) -> Option<usize> {
     let allowed = (matters / (quantile + LIKELY)).powi(2) - b.others_variance;
-    let least = if is_small(group.rows as usize, rank) { 2 * rank } else { 2 };
-    // Beyond 2⁵³ rows nobody asks.
-    let needed = |variance: f64| (group.rows * variance / allowed).ceil() as usize;
-    (allowed > 0.0).then(|| needed(group.se_of_more.powi(2)).max(least))
+    let rows = group.rows as usize;
+    let needed = || (group.rows * group.se.powi(2) / allowed).ceil().clamp(2.0, MOST) as usize;
+    (allowed > 0.0 && !is_small(rows, rank)).then(|| to_one_digit(needed(), rows))
+}
+
+/// Rows beyond which nobody asks.
+const MOST: f64 = 1e15;
+
+/// A number of rows above zero to one digit, on the same side of the rows that are there.
+fn to_one_digit(needed: usize, rows: usize) -> usize {
+    let unit = 10_usize.pow(needed.ilog10());
+    let nearest = (needed + unit / 2) / unit * unit;
+    match needed > rows {
+        true if nearest > rows => nearest,
+        true => nearest + unit,
+        false => nearest.min(rows),
+    }
 }
 
 /// Holm: the k-th smallest of L is multiplied by L − k + 1, and never falls below a smaller one.
@@ -273,4 +281,24 @@ pub(super) fn holm(p: &[f64]) -> Vec<f64> {
         adjusted[i] = least;
     }
     adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_one_digit;
+
+    #[test]
+    fn rows_that_are_needed_have_one_digit_and_are_more_than_there_are() {
+        let above = [(464, 78), (237, 78), (23, 16), (104, 100), (95, 94), (7, 6), (10, 9)];
+        let said = above.map(|(needed, rows)| to_one_digit(needed, rows));
+        assert_eq!(said, [500, 200, 20, 200, 100, 7, 10]);
+        // Who has enough is not asked for more.
+        assert_eq!([(65, 66), (60, 66), (3, 66)].map(|(n, m)| to_one_digit(n, m)), [66, 60, 3]);
+        for needed in 1..3_000 {
+            for rows in [1, 9, 10, 11, 99, 100, 149, 150, 1_000] {
+                let said = to_one_digit(needed, rows);
+                assert_eq!(said > rows, needed > rows, "{needed} {rows}: {said}");
+            }
+        }
+    }
 }

@@ -96,8 +96,8 @@ fn than(l: usize, groups: &[GroupAudit]) -> String {
 fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String {
     let matters = points(differences.matters);
     let scarce = smaller_of_two(groups).unwrap_or(l);
-    // One row or two have no scatter to go by.
-    if groups[scarce].rows < 3 {
+    // A few rows have no scatter to go by.
+    if groups[scarce].small || groups[scarce].rows < 3 {
         return String::new();
     }
     let whose = if scarce == l {

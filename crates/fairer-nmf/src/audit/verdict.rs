@@ -74,7 +74,7 @@ pub(super) fn verdict(found: &Findings<'_>) -> Verdict {
             "This model leaves {} of the data unexplained, whoever they belong to.",
             percent(found.total_error)
         );
-        notes.push(Note::new("much-unexplained", sentence));
+        notes.push(Note::new(Note::MUCH_UNEXPLAINED, sentence));
     }
     if found.chance_spent {
         notes.push(Note::new(Note::CHANCE_OUT_OF_TIME, CHANCE_SPENT));

@@ -75,7 +75,8 @@ pub(super) fn fit_allowed(
     let total = model.total_error() / data.squared_norm().sqrt();
     let share = |standard: &Model| standard.total_error() / data.squared_norm().sqrt();
     let kept = allowed.keeps(model);
-    model.warnings.extend(Warning::of_alike(&model.groups, &allowed.alike(), kept));
+    let alike = (&allowed.alike()[..], allowed.draws);
+    model.warnings.extend(Warning::of_alike(&model.groups, alike, kept));
     if let Some(beside) = standard {
         // What the fit has met on the way says it less exactly, and does not know whom it leaves alone.
         model.warnings.retain(|w| !matches!(w, Warning::TotalErrorRose { .. }));
@@ -129,7 +130,7 @@ fn chance(
         let band = (chance.draws >= ChanceBand::DRAWS).then(|| chance.band());
         beside.push(Beside { own, alike, band });
     }
-    Ok(Allowed { allowances, beside })
+    Ok(Allowed { allowances, beside, draws: found.first().map_or(0, |chance| chance.draws) })
 }
 
 /// Fits against baselines E_ℓ that are known, with what the parameters allow the groups: places outside

@@ -52,12 +52,14 @@ pub(super) struct Allowed {
     pub allowances: Vec<Allowance>,
     /// One per group; empty where chance is not allowed for.
     pub beside: Vec<Beside>,
+    /// Draws of random groups behind that.
+    pub draws: usize,
 }
 
 impl Allowed {
     /// Places in and outside the maximum, and nothing else.
     pub fn places(allowances: Vec<Allowance>) -> Self {
-        Self { allowances, beside: Vec::new() }
+        Self { allowances, beside: Vec::new(), draws: 0 }
     }
 
     /// Puts what random groups pay beside the losses of a model.
@@ -222,6 +224,7 @@ mod tests {
                 beside(0.05, 0.5),
                 beside(0.02, 1.0),
             ],
+            draws: 40,
         };
         let baselines = [0.3, 0.3, 0.001, 0.3, 0.0];
         let largest = allowed.largest().unwrap();
@@ -276,7 +279,7 @@ mod tests {
     fn allowed(groups: &[(f64, f64, f64)]) -> Allowed {
         let allowances = groups.iter().map(|g| Allowance { loss: g.0, outside: false }).collect();
         let beside = groups.iter().map(|g| Beside { own: g.1, alike: g.2, band: None }).collect();
-        Allowed { allowances, beside }
+        Allowed { allowances, beside, draws: 40 }
     }
 
     #[test]

@@ -24,6 +24,17 @@ fn listed(groups: &[String]) -> String {
     }
 }
 
+/// What a fit asks of a group before it acts, beside a verdict that may be evidence all the same; nothing where it is not
+/// known how many draws there were.
+fn asks(draws: usize) -> String {
+    match draws {
+        0 => String::new(),
+        draws => format!(
+            " (the fit acts only on a group that lies beyond every one of {draws} draws of them, which is stricter than a verdict is about chance)"
+        ),
+    }
+}
+
 /// Something a user should know about a fit that is not an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -72,6 +83,9 @@ pub enum Warning {
         /// Whether the fit leaves every group what it has under standard NMF.
         #[serde(default)]
         kept: bool,
+        /// Draws of random groups that a group would have to exceed, all of them.
+        #[serde(default)]
+        draws: usize,
     },
     /// The groups outside the maximum are many rows together, and nothing is minimised for them.
     ManyOutside {
@@ -152,14 +166,18 @@ impl Warning {
         few.into_iter().chain(many).collect()
     }
 
-    /// What a fit says of groups inside the maximum that are like random ones: those for which `alike` is 1. `kept`: it
-    /// leaves every group what it has.
-    pub(crate) fn of_alike(groups: &[GroupFit], alike: &[f64], kept: bool) -> Option<Self> {
+    /// What a fit says of groups inside the maximum that are like random ones, of which it saw so many draws: those for
+    /// which `alike` is 1. `kept`: it leaves every group what it has.
+    pub(crate) fn of_alike(
+        groups: &[GroupFit],
+        (alike, draws): (&[f64], usize),
+        kept: bool,
+    ) -> Option<Self> {
         let inside = || groups.iter().zip(alike).filter(|(g, _)| !g.outside);
         let such = inside().filter(|(_, alike)| **alike >= 1.0);
         let such: Vec<String> = such.map(|(g, _)| g.name.clone()).collect();
         let all = such.len() == inside().count();
-        (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all, kept })
+        (!such.is_empty()).then_some(Self::GroupsLikeChance { groups: such, all, kept, draws })
     }
 
     /// Whether it only tells what was done, and nothing has to be looked after.
@@ -226,19 +244,21 @@ impl std::fmt::Display for Warning {
                 listed(groups),
                 if groups.len() == 1 { "has" } else { "have" },
             ),
-            Self::GroupsLikeChance { all: true, kept, .. } => write!(
+            Self::GroupsLikeChance { all: true, kept, draws, .. } => write!(
                 f,
-                "No group stands out clearly enough from random groups of its size for the fit to act{}",
+                "No group stands out clearly enough from random groups of its size for the fit to act{}{}",
+                asks(*draws),
                 if *kept { ", so this fit leaves standard NMF as it is" } else { "" }
             ),
-            Self::GroupsLikeChance { groups, all: false, kept } => {
+            Self::GroupsLikeChance { groups, all: false, kept, draws } => {
                 let one = groups.len() == 1;
                 let (does, its) = if one { ("does", "its") } else { ("do", "their") };
                 let (it, them) = if one { ("it", "it") } else { ("they", "them") };
                 let names = listed(groups);
                 write!(
                     f,
-                    "{names} {does} not stand out clearly enough from random groups of {its} size"
+                    "{names} {does} not stand out clearly enough from random groups of {its} size{}",
+                    asks(*draws)
                 )?;
                 match kept {
                     true => write!(

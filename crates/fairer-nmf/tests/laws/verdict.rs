@@ -185,8 +185,8 @@ fn what_cannot_be_told_is_said() {
     println!("{}", report.verdict.sentence);
     assert_eq!(report.verdict.code, VerdictCode::TooFewRows);
     assert_eq!(report.verdict.group.as_deref(), Some("group 0"));
-    let rows = report.differences.as_ref().unwrap().groups[0].rows_needed;
-    assert!(rows.is_none_or(|rows| rows > 3), "{rows:?}");
+    assert_eq!(report.differences.as_ref().unwrap().groups[0].rows_needed, None);
+    assert!(!report.verdict.sentence.contains("needed"), "of three rows nobody knows");
 
     // Of two groups it is the smaller one whose rows are too few, whichever may pay more.
     for seed in 0..6 {
@@ -216,23 +216,26 @@ fn what_cannot_be_told_is_said() {
     assert!(report.verdict.sentence.contains("one group"), "{}", report.verdict.sentence);
 }
 
-/// A small group's own dictionary fits it nearly exactly, which says nothing of how many rows would be enough.
+/// A small group's own dictionary fits it nearly exactly, which says nothing of how many rows would be enough; of a few rows
+/// more it is said to one digit.
 #[test]
 fn rows_that_are_said_to_be_needed_are_enough() {
     let (mut told, mut said) = (0, Vec::new());
     for seed in 0..8 {
-        let (x, labels) = draw(&[5, 120, 160], 0.0, 60 + seed);
-        let report = audited(&x, &labels, verdict_alone());
-        assert_eq!(report.verdict.groups[0], VerdictCode::TooFewRows);
-        let needed = report.differences.unwrap().groups[0].rows_needed.unwrap();
+        let of = |rows: usize, seed: u64| {
+            let (x, labels) = draw(&[rows, 480, 640], 0.0, seed);
+            let report = audited(&x, &labels, verdict_alone().with(|o| o.matters = 0.02));
+            (report.verdict.groups[0], report.differences.unwrap().groups[0].rows_needed)
+        };
+        assert_eq!(of(2 * RANK - 1, 60 + seed).1, None, "so few rows are no measure");
+        let more = of(2 * RANK, 60 + seed).1.filter(|needed| *needed > 2 * RANK);
+        let Some(needed) = more else { continue };
         said.push(needed);
-        let (x, labels) = draw(&[needed, 120, 160], 0.0, 80 + seed);
-        let report = audited(&x, &labels, verdict_alone());
-        told += usize::from(report.verdict.groups[0] == VerdictCode::NoEvidence);
+        told += usize::from(of(needed, 80 + seed).0 == VerdictCode::NoEvidence);
     }
-    println!("{said:?}: {told} of 8 told");
-    assert!(told >= 6, "{said:?}");
-    assert!(said.iter().all(|needed| (2 * RANK..100).contains(needed)), "{said:?}");
+    println!("{said:?}: {told} told");
+    assert!(said.len() >= 4 && 4 * told >= 3 * said.len(), "{said:?}: {told}");
+    assert!(said.iter().all(|needed| *needed < 100), "{said:?}");
 }
 
 #[test]

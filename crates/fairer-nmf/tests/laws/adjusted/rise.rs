@@ -42,8 +42,8 @@ fn a_rise_of_the_total_error_is_said_with_who_caused_it() {
     };
     assert_eq!(group, "group 0", "whose baseline is next to nothing");
     let mut left_alone = bent.clone();
-    let (groups, all, kept) = (vec!["group 0".to_owned()], false, false);
-    left_alone.warnings.push(Warning::GroupsLikeChance { groups, all, kept });
+    let (groups, all, kept, draws) = (vec!["group 0".to_owned()], false, false, 40);
+    left_alone.warnings.push(Warning::GroupsLikeChance { groups, all, kept, draws });
     let said = Warning::of_rise(&left_alone, 0.3, (0.27, &beside));
     let helped =
         |w: &Warning| matches!(w, Warning::TotalErrorRose { group, .. } if group != "group 0");

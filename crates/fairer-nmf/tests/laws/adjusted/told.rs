@@ -23,6 +23,11 @@ fn a_fit_that_allows_for_chance_tells_what_random_groups_pay() {
     // Small random groups pay more, by construction.
     let mean = |l: usize| found.groups[l].random_groups.unwrap().mean;
     assert!(mean(0) > 2.0 * mean(2), "{} {}", mean(0), mean(2));
+    // Whom it leaves alone hears what it would have asked for.
+    let asked =
+        "beyond every one of 40 draws of them, which is stricter than a verdict is about chance";
+    let such = found.warnings.iter().find(|w| w.code() == "groups-like-chance");
+    assert!(such.is_some_and(|w| w.to_string().contains(asked)), "{:?}", found.warnings);
     // It is kept with the model.
     let again = Model::from_bytes(&found.to_bytes().unwrap()).unwrap();
     assert_eq!(again.groups, found.groups);
