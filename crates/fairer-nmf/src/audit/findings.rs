@@ -36,6 +36,7 @@ impl VerdictCode {
 /// What the verdict is made of.
 pub(super) struct Findings<'a> {
     pub groups: &'a [GroupAudit],
+    pub rank: usize,
     pub differences: Option<&'a Differences>,
     pub chance: Option<&'a RandomGroups>,
     /// How the baselines were made, where that is known.

@@ -281,6 +281,7 @@ pub fn audit_pair(
     let total_error = (squares / data.squared_norm()).sqrt();
     let verdict = verdict::verdict(&Findings {
         groups: &groups,
+        rank,
         differences: differences.as_ref(),
         chance: chance.as_ref(),
         baseline: o.baseline.as_ref(),

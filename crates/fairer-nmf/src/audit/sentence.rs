@@ -8,6 +8,9 @@ use crate::{Baseline, Note};
 /// Width of an interval of a difference beyond which the rows say next to nothing.
 const NOTHING: f64 = 0.5;
 
+/// Rows without which there is no scatter to go by, whatever the rank.
+const LEAST: usize = 3;
+
 /// Digits after the point of a percentage at the most: what differs by less is rounding.
 const MOST_DIGITS: usize = 6;
 
@@ -49,7 +52,7 @@ pub(super) fn sentence(
             beside(l, found, small_excess(l, found, differences)),
         ),
         VerdictCode::TooFewRows | VerdictCode::NotTested => {
-            let needed = needed(l, found.groups, differences);
+            let needed = needed(l, found, differences);
             let found_of_it = if d.difference.low > 0.0 {
                 format!(
                     "{name} ({rows}) pays an estimated {} points more on rows that the model has not seen, but its loss does not stand out: with labels drawn at random that of some group does as much in {} of draws.",
@@ -93,18 +96,21 @@ fn than(l: usize, groups: &[GroupAudit]) -> String {
 }
 
 /// How many rows would tell; of two groups those of the smaller one, whichever the sentence is about.
-fn needed(l: usize, groups: &[GroupAudit], differences: &Differences) -> String {
-    let matters = points(differences.matters);
+fn needed(l: usize, found: &Findings<'_>, differences: &Differences) -> String {
+    let (groups, matters) = (found.groups, points(differences.matters));
     let scarce = smaller_of_two(groups).unwrap_or(l);
-    // A few rows have no scatter to go by.
-    if groups[scarce].small || groups[scarce].rows < 3 {
-        return String::new();
-    }
     let whose = if scarce == l {
         "of its rows".to_owned()
     } else {
         format!("rows of “{}”", groups[scarce].name)
     };
+    // The scatter of a few rows says nothing of that of more.
+    let least = LEAST.max(2 * found.rank);
+    if groups[scarce].small || groups[scarce].rows < LEAST {
+        return format!(
+            "; it takes at least {least} {whose} to say how many would be needed to tell {matters} points from none"
+        );
+    }
     match differences.groups[scarce].rows_needed {
         Some(needed) if needed > groups[scarce].rows => {
             format!("; about {needed} {whose} would be needed to tell {matters} points from none")

@@ -196,6 +196,7 @@ mod tests {
             });
             let found = Findings {
                 groups: &[],
+                rank: 3,
                 differences: Some(&differences),
                 chance: chance.as_ref(),
                 baseline: None,

@@ -33,6 +33,7 @@ fn a_group_that_pays_clearly_less_is_named() {
         let chance = RandomGroups { draws, draws_asked, groups: vec![group; 3], best_losses };
         let found = Findings {
             groups: &names,
+            rank: 3,
             differences: Some(&differences),
             chance: Some(&chance),
             baseline: None,
@@ -90,6 +91,7 @@ fn a_loss_beyond_random_groups_is_not_left_unexplained() {
         let chance = RandomGroups { draws, draws_asked, groups, best_losses };
         let found = Findings {
             groups: &[],
+            rank: 3,
             differences: Some(&differences),
             chance: Some(&chance),
             baseline: None,
