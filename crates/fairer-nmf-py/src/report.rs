@@ -165,8 +165,7 @@ fn find(
     let model = model.map(|model| model.beside(&data));
     let model = model.as_deref();
     let subject = match model {
-        Some(model) => Subject::of_model(model, &data, &parameters)
-            .with(|subject| subject.groups_found = model.found_groups.is_some()),
+        Some(model) => Subject::of_model(model, &data, &parameters),
         None => Subject::from_elsewhere(h.view(), &data, &parameters),
     };
     // In the scale of its fit a model has its own numbers: to the features as they are and back they round.

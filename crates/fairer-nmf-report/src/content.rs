@@ -146,8 +146,7 @@ impl Report {
 
     /// Whether no group has a baseline, so that a loss is the whole error.
     pub(crate) fn has_no_baselines(&self) -> bool {
-        self.who_pays.baseline_kind == Some(Yardstick::Zero)
-            || self.who_pays.groups.iter().all(|group| group.relative_baseline <= 0.0)
+        self.who_pays.groups.iter().all(|group| group.relative_baseline <= 0.0)
     }
 }
 

@@ -189,8 +189,7 @@ fn audit(
     let model = audited.model.as_ref().map(|model| model.beside(&data));
     let model = model.as_deref();
     let subject = match model {
-        Some(model) => Subject::of_model(model, &data, &parameters)
-            .with(|s| s.groups_found = model.found_groups.is_some()),
+        Some(model) => Subject::of_model(model, &data, &parameters),
         None => Subject::from_elsewhere(audited.components.view(), &data, &parameters),
     };
     let peers = match args.common.no_compare || stopped() {

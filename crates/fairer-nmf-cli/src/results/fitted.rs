@@ -116,7 +116,6 @@ pub(crate) fn audit_fit(
     let own = penalised.then(|| compared.fit.representation.to_f64());
     let subject = Subject::of_model(model, data, parameters).with(|s| {
         s.representation = own.as_ref().map(|w| w.view());
-        s.groups_found = model.found_groups.is_some();
         s.bound = Some(model.global_bound.clone());
     });
     let mut found = compare(data, &subject, &errors, peers, &options, &observer)?;

@@ -70,6 +70,7 @@ impl<'a> Subject<'a> {
                 false => allowances(data, parameters),
             },
             cut_short: model.status.is_cut_short(),
+            groups_found: knows && model.found_groups.is_some(),
             ..Self::new(model.components.view())
         }
     }
